@@ -1,0 +1,1 @@
+"""Keep the objects that dynamo_render describes in place on a cluster."""

@@ -1,0 +1,1 @@
+"""Render Dynamo custom resources to Kubernetes objects, without a cluster."""

@@ -1,0 +1,1 @@
+"""Kubernetes without Dynamo: names, quantities, text, types. Nothing here knows a component or a profile."""
