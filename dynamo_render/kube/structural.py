@@ -1,0 +1,428 @@
+"""Structural schemas: what a Kubernetes API server and a typed client do to a value before anyone uses it.
+
+A schema node compiles to a decoder. Decoding prunes unknown keys, drops nulls, fills defaults, checks types without coercing
+any, and leaves out what a typed client would not write again (zero values of fields that are no pointers). Problems are
+collected, never raised. The result shares no mutable state with the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
+
+import attrs
+
+from dynamo_render.errors import Problem
+from dynamo_render.kube import embedded_types, quantity
+
+Where = tuple["Where", "str | int"] | None
+Emit = Literal["always", "if-set", "non-zero", "non-empty"]
+Decoder = Callable[[Any, Where, "Findings"], Any]
+
+INVALID: Final = object()
+REQUIRED: Final = object()
+ABSENT: Final = object()
+
+_INT_RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "integer": (-(2**63), 2**63 - 1)}
+
+
+def path_of(where: Where) -> tuple[str | int, ...]:
+    """Return the linked steps of *where* as a path from the top."""
+    steps: list[str | int] = []
+    while where is not None:
+        where, step = where
+        steps.append(step)
+    return tuple(reversed(steps))
+
+
+class Findings:
+    """Collects the problems of one decoding run."""
+
+    def __init__(self) -> None:
+        """Start with nothing found."""
+        self.problems: list[Problem] = []
+
+    def error(self, where: Where, rule: str, message: str, hint: str | None = None) -> None:
+        """Note that the value at *where* is refused."""
+        self.problems.append(Problem(f"schema/{rule}", path_of(where), message, hint))
+
+    def warn(self, where: Where, rule: str, message: str, hint: str | None = None) -> None:
+        """Note that the value at *where* is accepted but probably not meant."""
+        self.problems.append(Problem(f"schema/{rule}", path_of(where), message, hint, "warning"))
+
+
+@attrs.frozen(eq=False)
+class Scalar:
+    """A leaf: ``string``, ``boolean``, ``int32``, ``int64``, ``number``, ``quantity``, ``int-or-string`` or ``any``."""
+
+    kind: str
+    minimum: int | None = None
+    min_length: int | None = None
+    enum: tuple[str, ...] = ()
+
+
+@attrs.frozen(eq=False)
+class ListOf:
+    """A list of *item*; with *keys* its entries are told apart by these keys and may not repeat."""
+
+    item: Node
+    keys: tuple[str, ...] = ()
+    max_items: int | None = None
+    is_set: bool = False
+
+
+@attrs.frozen(eq=False)
+class MapOf:
+    """A mapping with free string keys and values of *item*."""
+
+    item: Node
+    max_properties: int | None = None
+
+
+@attrs.frozen(eq=False)
+class Field:
+    """One declared key of a struct; *attribute* names it in the class that the struct builds."""
+
+    node: Node
+    emit: Emit = "if-set"
+    required: bool = False
+    default: object = ABSENT
+    attribute: str = ""
+    null_hint: str | None = None
+
+
+@attrs.frozen(eq=False)
+class Struct:
+    """A mapping with declared keys.
+
+    With *build* the decoded value is ``build(**attributes)``; without, it is a plain mapping. *keeps_zeros* leaves explicit
+    zero values of its own keys in place, for structs whose reader tells absent from empty. *closed* is false where the API
+    server keeps unknown keys.
+    """
+
+    name: str
+    fields: Mapping[str, Field]
+    build: Callable[..., Any] | None = None
+    keeps_zeros: bool = False
+    closed: bool = True
+
+
+@attrs.frozen(eq=False)
+class Ref:
+    """A type of `embedded_types`, compiled when first needed."""
+
+    name: str
+
+
+Node = Scalar | ListOf | MapOf | Struct | Ref
+
+
+STRING: Final = Scalar("string")
+BOOLEAN: Final = Scalar("boolean")
+INT32: Final = Scalar("int32")
+INT64: Final = Scalar("int64")
+QUANTITY: Final = Scalar("quantity")
+ANY: Final = Scalar("any")
+STRING_MAP: Final = MapOf(STRING)
+
+
+def embedded(name: str, **changes: Any) -> Struct:
+    """Return the struct of the Kubernetes type *name* (``core/v1.Container``), with some of its attributes changed."""
+    fields = {key: _embedded_field(row) for key, row in embedded_types.TYPES[name].items()}
+    return attrs.evolve(Struct(name, fields), **changes)
+
+
+def _embedded_field(row: tuple[str, str, bool, object, str, tuple[str, ...]]) -> Field:
+    kind, emit, required, default, list_type, keys = row
+    node = _parse_type(kind, keys, is_set=list_type == "set")
+    return Field(node, emit, required, ABSENT if default is None else default)  # type: ignore[arg-type]
+
+
+def _parse_type(kind: str, keys: tuple[str, ...], *, is_set: bool) -> Node:
+    if kind.startswith("[]"):
+        return ListOf(_parse_type(kind[2:], (), is_set=False), keys, is_set=is_set)
+    if kind.startswith("{}"):
+        return MapOf(_parse_type(kind[2:], (), is_set=False))
+    if kind == "meta/v1.ObjectMeta":
+        return NO_KEYS  # the API server prunes everything inside embedded metadata
+    return Ref(kind) if "/" in kind else Scalar(kind)
+
+
+NO_KEYS: Final = Struct("meta/v1.ObjectMeta", {})
+
+
+def decoder(node: Node) -> Decoder:
+    """Return the function that decodes values of *node*."""
+    if isinstance(node, Scalar):
+        return _scalar_decoder(node)
+    if isinstance(node, ListOf):
+        return _list_decoder(node)
+    if isinstance(node, MapOf):
+        return _map_decoder(node)
+    if isinstance(node, Ref):
+        return _ref_decoder(node.name)
+    return _struct_decoder(node)
+
+
+def kind_of(value: object) -> str:
+    """Return the JSON name of the type of *value*, as messages say it."""
+    if value is None:
+        return "null"
+    names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return names.get(type(value), type(value).__name__)
+
+
+def shown(value: object) -> str:
+    """Return *value* as a message quotes it, cut to a readable length."""
+    text = f'"{value}"' if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _wrong_type(value: object, wanted: str, where: Where, findings: Findings) -> object:
+    hint = None
+    if wanted == "string" and isinstance(value, int | float):
+        hint = f'write it in quotes: "{str(value).lower() if isinstance(value, bool) else value}"'
+    found = f"{kind_of(value)} {shown(value)}" if not isinstance(value, dict | list) else kind_of(value)
+    findings.error(where, "type", f"must be {wanted}, got {found}", hint)
+    return INVALID
+
+
+_PYTHON_TYPES: Final = {"string": str, "boolean": bool, "time": str, "bytes": str}
+
+
+def _scalar_decoder(node: Scalar) -> Decoder:
+    if node.kind in _INT_RANGES:
+        return _integer_decoder(node)
+    if node.kind == "quantity":
+        return _decode_quantity
+    if node.kind == "int-or-string":
+        return _decode_int_or_string
+    if node.kind == "number":
+        return _decode_number
+    if node.kind == "any":
+        return lambda value, _where, _findings: copied(value)
+    return _text_decoder(node)
+
+
+def _text_decoder(node: Scalar) -> Decoder:
+    wanted, python_type = node.kind, _PYTHON_TYPES[node.kind]
+    enum, min_length = node.enum, node.min_length or 0
+
+    def decode(value: Any, where: Where, findings: Findings) -> Any:
+        if type(value) is not python_type:
+            return _wrong_type(value, "string" if python_type is str else wanted, where, findings)
+        if enum and value not in enum:
+            findings.error(where, "enum", f"must be one of {', '.join(enum)}, got {shown(value)}", nearest(value, enum))
+        elif min_length and len(value) < min_length:
+            findings.error(where, "length", "must not be empty")
+        return value
+
+    return decode
+
+
+def _integer_decoder(node: Scalar) -> Decoder:
+    low, high = _INT_RANGES[node.kind]
+    minimum = node.minimum
+
+    def decode(value: Any, where: Where, findings: Findings) -> Any:
+        if type(value) is not int:
+            return _wrong_type(value, "integer", where, findings)
+        if minimum is not None and value < minimum:
+            findings.error(where, "range", f"must be {minimum} or more, got {value}")
+        elif not low <= value <= high:
+            findings.error(where, "range", f"must be between {low} and {high}, got {value}")
+        return value
+
+    return decode
+
+
+def _decode_number(value: Any, where: Where, findings: Findings) -> Any:
+    if type(value) not in (int, float):
+        return _wrong_type(value, "number", where, findings)
+    return value
+
+
+def _decode_int_or_string(value: Any, where: Where, findings: Findings) -> Any:
+    if type(value) is str:
+        return value
+    if type(value) is not int:
+        return _wrong_type(value, "integer or string", where, findings)
+    if not -(2**31) <= value < 2**31:
+        findings.error(where, "range", f"must be between {-(2**31)} and {2**31 - 1}, got {value}")
+    return value
+
+
+def _decode_quantity(value: Any, where: Where, findings: Findings) -> Any:
+    if type(value) not in (str, int, float):
+        return _wrong_type(value, "quantity (string or number)", where, findings)
+    try:
+        return quantity.from_json(value)
+    except quantity.InvalidQuantity as error:
+        findings.error(where, "quantity", str(error))
+        return INVALID
+
+
+def _list_decoder(node: ListOf) -> Decoder:
+    item = decoder(node.item)
+    keys, max_items, is_set = node.keys, node.max_items, node.is_set
+    defaults = _key_defaults(node) if keys else {}
+
+    def decode(value: Any, where: Where, findings: Findings) -> Any:
+        if type(value) is not list:
+            return _wrong_type(value, "array", where, findings)
+        if max_items is not None and len(value) > max_items:
+            findings.error(where, "count", f"must have at most {max_items} items, got {len(value)}")
+        result = []
+        for index, entry in enumerate(value):
+            decoded = item(entry, (where, index), findings)
+            if decoded is not INVALID:
+                result.append(decoded)
+        if keys and len(result) > 1:
+            _check_unique(value, keys, defaults, where, findings)
+        elif is_set and len(set(map(str, result))) < len(result):
+            findings.error(where, "duplicate", "must not hold a value twice")
+        return result
+
+    return decode
+
+
+def _key_defaults(node: ListOf) -> dict[str, object]:
+    if not isinstance(node.item, Ref):
+        return {}
+    rows = embedded_types.TYPES[node.item.name]
+    return {key: rows[key][3] for key in node.keys if rows[key][3] is not None}
+
+
+def _check_unique(
+    entries: list[Any], keys: tuple[str, ...], defaults: Mapping[str, object], where: Where, findings: Findings
+) -> None:
+    seen: set[tuple[str, ...]] = set()
+    for index, entry in enumerate(entries):
+        if type(entry) is not dict:
+            continue
+        identity = tuple(repr(entry.get(key, defaults.get(key))) for key in keys)
+        if identity in seen:
+            named = ", ".join(f"{key} {shown(entry.get(key, defaults.get(key)))}" for key in keys)
+            findings.error((where, index), "duplicate", f"repeats the entry with {named}")
+        seen.add(identity)
+
+
+def _map_decoder(node: MapOf) -> Decoder:
+    item = decoder(node.item)
+    max_properties = node.max_properties
+
+    def decode(value: Any, where: Where, findings: Findings) -> Any:
+        if type(value) is not dict:
+            return _wrong_type(value, "object", where, findings)
+        if max_properties is not None and len(value) > max_properties:
+            findings.error(where, "count", f"must have at most {max_properties} entries, got {len(value)}")
+        result = {}
+        for key, entry in value.items():
+            if entry is None:
+                continue
+            decoded = item(entry, (where, key), findings)
+            if decoded is not INVALID:
+                result[key] = decoded
+        return result
+
+    return decode
+
+
+_compiled: dict[str, Decoder] = {}
+
+
+def _ref_decoder(name: str) -> Decoder:
+    """Return a decoder that compiles the type *name* when it meets the first value: most types are never used."""
+
+    def decode(value: Any, where: Where, findings: Findings) -> Any:
+        compiled = _compiled.get(name)
+        if compiled is None:
+            compiled = _compiled[name] = _struct_decoder(embedded(name))
+        return compiled(value, where, findings)
+
+    return decode
+
+
+def _struct_decoder(node: Struct) -> Decoder:
+    fields = {key: (field, decoder(field.node), _drops_zero(node, field)) for key, field in node.fields.items()}
+    expected = tuple(
+        (key, field, _missing_value(node, field))
+        for key, field in node.fields.items()
+        if field.required or field.default is not ABSENT or (field.emit == "always" and not node.build)
+    )
+    build, closed = node.build, node.closed
+    attribute_of = {key: field.attribute or key for key, field in node.fields.items()}
+
+    def decode(value: Any, where: Where, findings: Findings) -> Any:
+        if type(value) is not dict:
+            return _wrong_type(value, "object", where, findings)
+        result: dict[str, Any] = {}
+        for key, entry in value.items():
+            known = fields.get(key)
+            if known is None:
+                if closed:
+                    _note_unknown(key, node, where, findings)
+                continue
+            field, decode_field, drops_zero = known
+            if entry is None:
+                if field.null_hint:
+                    findings.warn((where, key), "null", "null counts as not given", field.null_hint)
+                continue
+            decoded = decode_field(entry, (where, key), findings)
+            if decoded is not INVALID and (decoded or not drops_zero):
+                result[attribute_of[key]] = decoded
+        for key, field, missing in expected:
+            if attribute_of[key] not in result and (missing is not REQUIRED or value.get(key) is None):
+                _fill(result, attribute_of[key], missing, (where, key), findings)
+        return result if build is None else build(**result)
+
+    return decode
+
+
+def _drops_zero(node: Struct, field: Field) -> bool:
+    return field.emit in {"non-zero", "non-empty"} and not node.keeps_zeros and node.build is None
+
+
+def _missing_value(node: Struct, field: Field) -> object:
+    """Return what stands for an absent key: its default, REQUIRED, or the zero value that a typed client writes."""
+    if field.default is not ABSENT:
+        return ABSENT if not field.default and _drops_zero(node, field) else field.default
+    if field.required:
+        return REQUIRED
+    if isinstance(field.node, Scalar):
+        return {"string": "", "quantity": "0"}.get(field.node.kind, ABSENT)
+    return {} if isinstance(field.node, Ref | Struct) else ABSENT
+
+
+def _fill(result: dict[str, Any], attribute: str, missing: object, where: Where, findings: Findings) -> None:
+    if missing is REQUIRED:
+        findings.error(where, "required", "is required")
+    elif missing is not ABSENT:
+        result[attribute] = {} if missing == {} else missing
+
+
+def _note_unknown(key: str, node: Struct, where: Where, findings: Findings) -> None:
+    hint = nearest(key, tuple(node.fields))
+    if hint is None and node.fields and len(node.fields) <= 8:
+        hint = f"known fields: {', '.join(sorted(node.fields))}"
+    findings.warn((where, key), "unknown-field", "is not a known field and is dropped", hint)
+
+
+def nearest(text: str, known: tuple[str, ...]) -> str | None:
+    """Return ``did you mean X?`` for the known name that is closest to *text*, if any is close."""
+    folded = {name.lower(): name for name in known}
+    if text.lower() in folded:
+        return f"did you mean {folded[text.lower()]}?"
+    import difflib  # noqa: PLC0415 - only needed once something is wrong
+
+    close = difflib.get_close_matches(text, known, n=1)
+    return f"did you mean {close[0]}?" if close else None
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of a plain JSON value that shares no list or mapping with it."""
+    if type(value) is dict:
+        return {key: copied(entry) for key, entry in value.items()}
+    if type(value) is list:
+        return [copied(entry) for entry in value]
+    return value

@@ -1,0 +1,1 @@
+"""Frozen values that the plan stage hands to the builders. They hold every decision and take none."""

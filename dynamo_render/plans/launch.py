@@ -1,0 +1,44 @@
+"""How one component's engine is started, decided: the input of `backends`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+
+Role = Literal["main", "leader", "worker"]
+
+
+@attrs.frozen
+class Addressing:
+    """How the pods of one multinode replica find each other, as texts that the kubelet or a shell expands.
+
+    *hosts* is the leader and then every worker in order; *rank* is the node rank of a worker; *needs_shell* whether the rank
+    is only right when a shell evaluates it; *waits_for_names* whether the leader must wait until the workers resolve.
+    """
+
+    leader: str
+    hosts: tuple[str, ...]
+    rank: str
+    needs_shell: bool
+    waits_for_names: bool
+
+
+@attrs.frozen
+class LaunchPlan:
+    """What a backend needs to know to start its engine in each role of one component.
+
+    *gpus* is the GPU limit of one node (0 when it is no integer), *processes* the number of MPI processes over all nodes.
+    *addressing* is None for a component on one node.
+    """
+
+    backend: str
+    nodes: int = 1
+    gpus: int = 0
+    processes: int = 0
+    addressing: Addressing | None = None
+    ssh_secret: str = ""
+    cache_root: str | None = None
+    shell_safe: bool = True
+    idle_workers_keep_probes: bool = True
+    user_env_wins: bool = True

@@ -1,0 +1,94 @@
+"""Classes of user-written fields to and from JSON, by the field table that each class carries.
+
+`key` declares a field, `struct_of` turns a class into a structural schema, `encoded` writes an instance as the released
+operator's typed client would. Structuring is strict: no type is coerced.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import attrs
+
+from dynamo_render.kube import structural
+from dynamo_render.kube.structural import ABSENT, Emit, Field, Node, Struct
+
+_TABLE = "dynamo_render.field"
+
+
+def key(
+    node: Node | type,
+    *,
+    name: str | None = None,
+    emit: Emit = "if-set",
+    required: bool = False,
+    default: object = ABSENT,
+    null_hint: str | None = None,
+) -> Any:
+    """Declare a field of a user-written class: its JSON schema, when it is written again, its server-side default."""
+    table = (node, name, emit, required, default, null_hint)
+    return attrs.field(default=None if default is ABSENT else default, metadata={_TABLE: table})
+
+
+def value(cls: type[Any]) -> Any:
+    """Make *cls* a frozen value with keyword arguments only."""
+    return attrs.frozen(cls, kw_only=True, repr=False, match_args=False)
+
+
+@functools.cache
+def struct_of(cls: type[Any]) -> Struct:
+    """Return the structural schema of *cls*; decoding it gives an instance."""
+    fields = {json_name: field for json_name, field, _emit in _rows(cls)}
+    return Struct(cls.__name__, fields, cls)
+
+
+@functools.cache
+def _rows(cls: type[Any]) -> tuple[tuple[str, Field, Emit], ...]:
+    return tuple(
+        _row(attribute.name, *attribute.metadata[_TABLE])
+        for attribute in attrs.fields(cls)
+        if _TABLE in attribute.metadata
+    )
+
+
+def _row(
+    attribute: str, node: Node | type, name: str | None, emit: Emit, required: bool, default: object, null_hint: str | None
+) -> tuple[str, Field, Emit]:
+    resolved = struct_of(node) if isinstance(node, type) and attrs.has(node) else node
+    field = Field(resolved, emit, required, default, attribute, null_hint)  # type: ignore[arg-type]
+    return name or camel_case(attribute), field, emit
+
+
+def camel_case(name: str) -> str:
+    """Return the Kubernetes spelling of a Python attribute: ``mount_point`` is ``mountPoint``."""
+    head, *tail = name.split("_")
+    return head + "".join(word.capitalize() for word in tail)
+
+
+@functools.cache
+def decoder_of(cls: type[Any]) -> structural.Decoder:
+    """Return the decoder that gives instances of *cls*."""
+    return structural.decoder(struct_of(cls))
+
+
+def encoded(instance: Any) -> dict[str, Any]:
+    """Return *instance* as JSON; fields that a typed client leaves out are absent. Nothing is shared with *instance*."""
+    result = {}
+    for json_name, field, emit in _rows(type(instance)):
+        entry = getattr(instance, field.attribute)
+        if entry is None or (not entry and emit in {"non-zero", "non-empty"}):
+            continue
+        result[json_name] = _encoded_value(entry)
+    return result
+
+
+def _encoded_value(entry: Any) -> Any:
+    if isinstance(entry, dict):
+        return {name: _encoded_value(inner) for name, inner in entry.items()}
+    if isinstance(entry, list):
+        return [_encoded_value(inner) for inner in entry]
+    encode = getattr(entry, "__json__", None)
+    if encode is not None:
+        return encode()
+    return encoded(entry) if attrs.has(type(entry)) else entry
