@@ -29,7 +29,8 @@ RESTART_ANNOTATION = "nvidia.com/restartAt"
 class GraphScope:
     """One graph: where it lives and what surrounds it.
 
-    A component deployment that no graph owns has an empty *name* in profiles that say so.
+    A component deployment that no graph owns has an empty *name* in profiles that say so. *problems* is where the plan stage
+    reports what it finds, so that one run shows all of it.
     """
 
     name: str
@@ -39,7 +40,7 @@ class GraphScope:
     facts: ClusterFacts
     profile: Profile
     observed: Observed
-    warnings: list[Problem]
+    problems: list[Problem]
 
     @property
     def namespace_facts(self) -> NamespaceFacts:
@@ -60,8 +61,9 @@ class GraphScope:
 class ComponentScope:
     """One component of a graph, or a component deployment of its own.
 
-    *service* is the name users gave it, *name* the name of its objects, *labels* and *annotations* those that apply to the
-    component after the graph's have been folded in, *path* where the problems of its fields are reported.
+    *service* is the name users gave it, *name* the name of its objects, *annotations* those that steer it after the graph's have
+    been folded in, *path* where the problems of its fields are reported. The rest is metadata in the making: *labels* and
+    *object_annotations* of its objects; *pod_labels* of its pods, over which *extra_pod_labels* come last; *pod_annotations*.
     """
 
     graph: GraphScope
@@ -71,8 +73,12 @@ class ComponentScope:
     spec: ComponentSpec
     engine: str | None
     dynamo_namespace: str
-    labels: Mapping[str, str]
     annotations: Mapping[str, str]
+    labels: Mapping[str, str]
+    object_annotations: Mapping[str, str]
+    pod_labels: Mapping[str, str]
+    extra_pod_labels: Mapping[str, str]
+    pod_annotations: Mapping[str, str]
     path: tuple[str | int, ...]
 
     @property
@@ -96,9 +102,9 @@ class ComponentScope:
         return self.spec.nodes > 1
 
     def warn(self, rule: str, field: tuple[str | int, ...], message: str, hint: str | None = None) -> None:
-        """Add a warning about *field*, given from the component down."""
-        self.graph.warnings.append(Problem(rule, (*self.path, *field), message, hint, "warning"))
+        """Report something doubtful about *field*, given from the component down."""
+        self.graph.problems.append(Problem(rule, (*self.path, *field), message, hint, "warning"))
 
-    def refusal(self, rule: str, field: tuple[str | int, ...], message: str, hint: str | None = None) -> Problem:
-        """Return an error about *field*, given from the component down."""
-        return Problem(rule, (*self.path, *field), message, hint)
+    def refuse(self, rule: str, field: tuple[str | int, ...], message: str, hint: str | None = None) -> None:
+        """Report that *field*, given from the component down, makes the resource unrenderable."""
+        self.graph.problems.append(Problem(rule, (*self.path, *field), message, hint))

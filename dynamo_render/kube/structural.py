@@ -390,7 +390,7 @@ def _missing_value(node: Struct, field: Field) -> object:
     if field.required:
         return REQUIRED
     if isinstance(field.node, Scalar):
-        return {"string": "", "quantity": "0"}.get(field.node.kind, ABSENT)
+        return "0" if field.node.kind == "quantity" else ABSENT
     return {} if isinstance(field.node, Ref | Struct) else ABSENT
 
 

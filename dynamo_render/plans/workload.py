@@ -1,0 +1,90 @@
+"""Workload objects, decided: the input of `workloads`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from dynamo_render.plans.launch import Role
+from dynamo_render.plans.pod import PodPlan
+
+Json = dict[str, Any]
+Labels = Mapping[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class DeploymentPlan:
+    """A Deployment; *replicas* None leaves the count to the API server."""
+
+    name: str
+    namespace: str
+    labels: Labels
+    annotations: Labels
+    replicas: int | None
+    selector: Labels
+    strategy: Json
+    pod_labels: Labels
+    pod_annotations: Labels
+    pod: PodPlan
+
+
+@attrs.frozen(kw_only=True)
+class LeaderWorkerSetPlan:
+    """One replica of a multinode component: a LeaderWorkerSet over *size* nodes and the PodGroup that schedules it."""
+
+    name: str
+    namespace: str
+    size: int
+    labels: Labels
+    annotations: Labels
+    group_labels: Labels
+    leader_labels: Labels
+    worker_labels: Labels
+    pod_annotations: Labels
+    pod: PodPlan
+
+
+@attrs.frozen(kw_only=True)
+class CliquePlan:
+    """One clique: the pods of one role of one component."""
+
+    name: str
+    role: Role
+    replicas: int
+    labels: Labels
+    annotations: Labels
+    starts_after: tuple[str, ...]
+    pod: PodPlan
+
+
+@attrs.frozen(kw_only=True)
+class ScalingGroupPlan:
+    """Leader and worker cliques that scale together; *replicas* None leaves the count to Grove."""
+
+    name: str
+    cliques: tuple[str, ...]
+    replicas: int | None
+
+
+@attrs.frozen(kw_only=True)
+class PodCliqueSetPlan:
+    """All pods of a graph on Grove; *termination_delay* is a duration text, None leaves it out."""
+
+    name: str
+    namespace: str
+    termination_delay: str | None
+    cliques: tuple[CliquePlan, ...]
+    groups: tuple[ScalingGroupPlan, ...]
+
+
+@attrs.frozen(kw_only=True)
+class ComponentResourcePlan:
+    """A DynamoComponentDeployment made from a service of a graph."""
+
+    name: str
+    namespace: str
+    labels: Labels
+    annotations: Labels
+    spec: Json

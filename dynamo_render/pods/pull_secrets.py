@@ -1,0 +1,57 @@
+"""Image pull secrets found for a component's images among the docker secrets of its namespace. rendering.md section 12.2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from dynamo_render.kube import registries
+from dynamo_render.scope import ComponentScope
+
+DISABLING_ANNOTATION = "nvidia.com/disable-image-pull-secret-discovery"
+
+
+def planned(scope: ComponentScope) -> tuple[str, ...]:
+    """Return the names of the secrets that fit the component's images, sorted within each image."""
+    index = scope.graph.namespace_facts.pull_secrets
+    if not index or scope.annotations.get(DISABLING_ANNOTATION) == "true":
+        return ()
+    if scope.profile.image_references_follow_grammar:
+        return _by_reference(_images(scope), index)
+    image = scope.spec.main_container.get("image")
+    if not image:
+        return ()
+    try:
+        return tuple(sorted(set(index.get(registries.host(image), ()))))
+    except registries.InvalidHost:
+        return ()  # the released operator ignores images that it cannot read
+
+
+def _images(scope: ComponentScope) -> Iterable[str]:
+    """Yield the images of the pod: the main container's first, then init containers and sidecars in their order."""
+    pod = scope.spec.pod
+    for container in (scope.spec.main_container, *pod.get("initContainers", ()), *pod.get("containers", ())):
+        if container.get("image"):
+            yield container["image"]
+
+
+def _by_reference(images: Iterable[str], index: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    folded: dict[str, list[str]] = {}
+    for server, secrets in index.items():
+        try:
+            folded.setdefault(registries.server_registry(server), []).extend(secrets)
+        except registries.InvalidHost:
+            continue  # facts say which secrets were malformed; rendering goes on without them
+    found: dict[str, None] = {}
+    for image in images:
+        try:
+            found.update(dict.fromkeys(sorted(folded.get(registries.image_registry(image), ()))))
+        except registries.InvalidHost:
+            continue
+    return tuple(found)
+
+
+def merged(written: Iterable[Mapping[str, str]], found: Iterable[str]) -> list[dict[str, str]]:
+    """Return the user's references as they are, then every found name that is not among them."""
+    references = [dict(reference) for reference in written]
+    names = {reference.get("name") for reference in references}
+    return references + [{"name": name} for name in found if name not in names]

@@ -1,0 +1,41 @@
+"""What a workload kind offers: how its pods find each other, and the objects made from its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from dynamo_render.kube.manifest import Manifest
+from dynamo_render.plans.launch import Addressing, Role
+from dynamo_render.scope import ComponentScope
+
+
+@attrs.frozen
+class EffectivePod:
+    """One pod that a workload object leads to: its role, its rank among the nodes of a replica, its spec.
+
+    *runtime_env* holds the variables that the orchestrator adds when the pod starts, as far as they are known offline.
+    """
+
+    component: str
+    role: Role
+    rank: int
+    name: str
+    spec: Mapping[str, Any]
+    runtime_env: Mapping[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class Workload:
+    """One workload kind.
+
+    *build* makes the objects of a plan. *pods* yields the pods of one replica of an emitted object. *addressing*, for
+    kinds that span nodes, is used at plan time only.
+    """
+
+    build: Callable[[Any], tuple[Manifest, ...]]
+    kind: str
+    pods: Callable[[Manifest], Iterator[EffectivePod]] | None = None
+    addressing: Callable[[ComponentScope], Addressing] | None = None

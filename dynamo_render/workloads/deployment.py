@@ -1,0 +1,66 @@
+"""Deployments: components on one node. Specification: rendering.md section 19."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dynamo_render.kube.manifest import Manifest, framed, template_metadata
+from dynamo_render.plans.workload import DeploymentPlan
+from dynamo_render.pods.assemble import assembled
+from dynamo_render.scope import ComponentScope
+from dynamo_render.workloads.contract import EffectivePod, Workload
+
+STRATEGY = "nvidia.com/deployment-strategy"
+MAX_SURGE = "nvidia.com/deployment-rolling-update-max-surge"
+MAX_UNAVAILABLE = "nvidia.com/deployment-rolling-update-max-unavailable"
+DEFAULT_LIMIT = "25%"
+
+
+def planned_strategy(scope: ComponentScope) -> dict[str, Any]:
+    """Return how a Deployment of *scope* replaces its pods; limits may be set in pod metadata too."""
+    if scope.annotations.get(STRATEGY) == "Recreate":
+        return {"type": "Recreate"}
+    extra = scope.spec.extra_pod_metadata
+    limits = {**scope.annotations, **((extra and extra.annotations) or {})}
+    return {
+        "type": "RollingUpdate",
+        "rollingUpdate": {
+            "maxSurge": _limit(limits.get(MAX_SURGE)),
+            "maxUnavailable": _limit(limits.get(MAX_UNAVAILABLE)),
+        },
+    }
+
+
+def _limit(text: str | None) -> int | str:
+    """Return an integer text as a number and any other text as it is."""
+    if not text:
+        return DEFAULT_LIMIT
+    digits = text[1:] if text[0] in "+-" else text
+    if digits.isascii() and digits.isdigit() and -(2**31) <= int(text) < 2**31:
+        return int(text)
+    return text
+
+
+def _build(plan: DeploymentPlan) -> tuple[Manifest, ...]:
+    spec: dict[str, Any] = {} if plan.replicas is None else {"replicas": plan.replicas}
+    spec["selector"] = {"matchLabels": dict(plan.selector)}
+    spec["strategy"] = plan.strategy
+    spec["template"] = {
+        "metadata": template_metadata(plan.pod_labels, plan.pod_annotations),
+        "spec": assembled(plan.pod, "main"),
+    }
+    manifest = framed(
+        "apps/v1", "Deployment", plan.name, plan.namespace, labels=plan.labels, annotations=plan.annotations, spec=spec
+    )
+    return (manifest,)
+
+
+def _pods(manifest: Manifest) -> Iterator[EffectivePod]:
+    template = manifest["spec"]["template"]
+    name = manifest["metadata"]["name"]
+    component = template["metadata"].get("labels", {}).get("nvidia.com/dynamo-component", name)
+    yield EffectivePod(component, "main", 0, f"{name}-<id>", template["spec"], {})
+
+
+DEPLOYMENT = Workload(build=_build, kind="Deployment", pods=_pods)

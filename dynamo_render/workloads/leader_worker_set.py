@@ -1,0 +1,84 @@
+"""LeaderWorkerSets with Volcano PodGroups: multinode components without Grove. rendering.md sections 15.2 and 20."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dynamo_render.kube.manifest import Manifest, framed, template_metadata
+from dynamo_render.plans.launch import Addressing
+from dynamo_render.plans.workload import LeaderWorkerSetPlan
+from dynamo_render.pods.assemble import assembled
+from dynamo_render.scope import ComponentScope
+from dynamo_render.workloads.contract import EffectivePod, Workload
+
+SCHEDULER = "volcano"
+GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
+
+
+def addressing(scope: ComponentScope) -> Addressing:
+    """Return the addresses by the variables that the LeaderWorkerSet controller puts into every pod."""
+    leader = "$(LWS_LEADER_ADDRESS)" if scope.profile.leader_address_for_kubelet else "$LWS_LEADER_ADDRESS"
+    workers = (rf"""$(echo "$LWS_LEADER_ADDRESS" | sed 's/\./-{index}\./')""" for index in range(1, scope.spec.nodes))
+    return Addressing(
+        leader=leader,
+        hosts=(leader, *workers),
+        rank="$(LWS_WORKER_INDEX)",
+        needs_shell=True,
+        waits_for_names=True,
+    )
+
+
+def _build(plan: LeaderWorkerSetPlan) -> tuple[Manifest, ...]:
+    group = framed(
+        "scheduling.volcano.sh/v1beta1",
+        "PodGroup",
+        plan.name,
+        plan.namespace,
+        labels=plan.group_labels,
+        annotations=plan.annotations,
+        spec={"minMember": plan.size},
+    )
+    workload = framed(
+        "leaderworkerset.x-k8s.io/v1",
+        "LeaderWorkerSet",
+        plan.name,
+        plan.namespace,
+        labels=plan.labels,
+        annotations=plan.annotations,
+        spec={
+            "replicas": 1,
+            "startupPolicy": "LeaderCreated",
+            "leaderWorkerTemplate": {
+                "size": plan.size,
+                "leaderTemplate": {
+                    "metadata": template_metadata(plan.leader_labels, plan.pod_annotations),
+                    "spec": assembled(plan.pod, "leader"),
+                },
+                "workerTemplate": {
+                    "metadata": template_metadata(plan.worker_labels, plan.pod_annotations),
+                    "spec": assembled(plan.pod, "worker"),
+                },
+            },
+        },
+    )
+    return group, workload
+
+
+def _pods(manifest: Manifest) -> Iterator[EffectivePod]:
+    metadata, template = manifest["metadata"], manifest["spec"]["leaderWorkerTemplate"]
+    name = metadata["name"]
+    component = metadata.get("labels", {}).get("nvidia.com/dynamo-component", name)
+    leader_address = f"{name}-0.{name}.{metadata['namespace']}"
+    for rank in range(template["size"]):
+        spec: dict[str, Any] = template["workerTemplate" if rank else "leaderTemplate"]["spec"]
+        runtime_env = {
+            "LWS_LEADER_ADDRESS": leader_address,
+            "LWS_GROUP_SIZE": str(template["size"]),
+            "LWS_WORKER_INDEX": str(rank),
+        }
+        pod_name = f"{name}-0-{rank}" if rank else f"{name}-0"
+        yield EffectivePod(component, "worker" if rank else "leader", rank, pod_name, spec, runtime_env)
+
+
+LEADER_WORKER_SET = Workload(build=_build, kind="LeaderWorkerSet", pods=_pods, addressing=addressing)
