@@ -134,6 +134,11 @@ class FactQuery:
     restart_stamps: frozenset[tuple[str, str]] = frozenset()
     nodes: bool = False
 
+    def joined(self, other: FactQuery) -> FactQuery:
+        """Return a query that asks for everything that either of both asks for."""
+        mine, theirs = attrs.asdict(self, recurse=False), attrs.asdict(other, recurse=False)
+        return FactQuery(**{name: mine[name] | theirs[name] for name in mine})
+
     def __str__(self) -> str:
         """Return the non-empty parts, sorted, as messages show them."""
         parts = []

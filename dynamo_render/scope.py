@@ -61,9 +61,11 @@ class GraphScope:
 class ComponentScope:
     """One component of a graph, or a component deployment of its own.
 
-    *service* is the name users gave it, *name* the name of its objects, *annotations* those that steer it after the graph's have
-    been folded in, *path* where the problems of its fields are reported. The rest is metadata in the making: *labels* and
-    *object_annotations* of its objects; *pod_labels* of its pods, over which *extra_pod_labels* come last; *pod_annotations*.
+    *service* is the name users gave it, *name* the name of its objects, *dynamo_namespace* where its pods register and
+    *selected_namespace* the one that its Services select; the two differ only for shipped oddities. *annotations* are those that
+    steer it after the graph's have been folded in, *path* is where problems of its fields are reported. The rest is metadata in
+    the making: *labels* and *object_annotations* of its objects; *pod_labels* of its pods, over which *extra_pod_labels* come
+    last; *pod_annotations*.
     """
 
     graph: GraphScope
@@ -73,6 +75,7 @@ class ComponentScope:
     spec: ComponentSpec
     engine: str | None
     dynamo_namespace: str
+    selected_namespace: str
     annotations: Mapping[str, str]
     labels: Mapping[str, str]
     object_annotations: Mapping[str, str]

@@ -135,6 +135,8 @@ def embedded(name: str, **changes: Any) -> Struct:
 def _embedded_field(row: tuple[str, str, bool, object, str, tuple[str, ...]]) -> Field:
     kind, emit, required, default, list_type, keys = row
     node = _parse_type(kind, keys, is_set=list_type == "set")
+    if kind == "string" and emit == "always" and not required:
+        emit = "if-set"  # an optional text that is always written is a pointer: null, which the API server drops
     return Field(node, emit, required, ABSENT if default is None else default)  # type: ignore[arg-type]
 
 
@@ -390,7 +392,7 @@ def _missing_value(node: Struct, field: Field) -> object:
     if field.required:
         return REQUIRED
     if isinstance(field.node, Scalar):
-        return "0" if field.node.kind == "quantity" else ABSENT
+        return {"string": "", "quantity": "0"}.get(field.node.kind, ABSENT)
     return {} if isinstance(field.node, Ref | Struct) else ABSENT
 
 

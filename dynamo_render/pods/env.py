@@ -28,7 +28,7 @@ def planned(scope: ComponentScope, of_type: Mapping[str, str]) -> dict[str, str]
         "PROMETHEUS_ENDPOINT": settings.prometheus_endpoint,
     }
     values = {name: address for name, address in addresses.items() if address}
-    values["DYN_NAMESPACE"] = graph.dynamo_namespace(scope.spec)
+    values["DYN_NAMESPACE"] = scope.dynamo_namespace
     values["DYN_COMPONENT"] = scope.component_type
     values["DYN_PARENT_DGD_K8S_NAME"] = graph.name
     values["DYN_PARENT_DGD_K8S_NAMESPACE"] = graph.namespace

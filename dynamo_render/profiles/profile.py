@@ -78,5 +78,9 @@ class Profile:
     # Checks.
     names_are_checked: bool
     """Colliding and over-long computed names are problems; otherwise they render as they are."""
+    multinode_needs_an_orchestrator: bool
+    """A graph with a multinode service and nothing to run it is refused; otherwise it renders one pod per replica."""
+    image_is_required: bool
+    """A main container without an image is a problem; otherwise it renders without one."""
     epp_parameters_may_be_objects: bool
     """``eppConfig.config.plugins[].parameters`` accepts objects."""

@@ -63,5 +63,7 @@ PROFILE = Profile(
     mpi_secret_only_where_used=True,
     standalone_components_have_a_namespace=True,
     names_are_checked=True,
+    multinode_needs_an_orchestrator=True,
+    image_is_required=True,
     epp_parameters_may_be_objects=True,
 )

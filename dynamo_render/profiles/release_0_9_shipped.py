@@ -72,5 +72,7 @@ PROFILE = Profile(
     mpi_secret_only_where_used=False,
     standalone_components_have_a_namespace=False,
     names_are_checked=False,
+    multinode_needs_an_orchestrator=False,
+    image_is_required=False,
     epp_parameters_may_be_objects=False,
 )

@@ -1,0 +1,49 @@
+"""What a kind of custom resource offers: reading it, asking for facts, and planning its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from dynamo_render.errors import Problem
+from dynamo_render.facts import ClusterFacts, FactQuery
+from dynamo_render.observed import Observed
+from dynamo_render.plans.graph import ResourcePlan
+from dynamo_render.profiles import Profile
+from dynamo_render.settings import OperatorSettings
+from dynamo_render.spec.metadata import Metadata
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Reading:
+    """A resource as its classes, with what was wrong with it; *status* is what it carries of its own status."""
+
+    metadata: Metadata
+    spec: Any
+    status: Mapping[str, Any]
+    problems: tuple[Problem, ...]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Inputs:
+    """What surrounds a resource while it is planned."""
+
+    settings: OperatorSettings
+    facts: ClusterFacts
+    profile: Profile
+    observed: Observed
+
+
+@attrs.frozen(kw_only=True)
+class Kind:
+    """One kind of custom resource.
+
+    *read* structures and checks a resource; *needs* says which facts its plan will ask for; *plan* decides its objects, reports
+    problems into the given list, and raises MissingFacts where a fact is needed and not given.
+    """
+
+    read: Callable[[Mapping[str, Any], Profile], Reading]
+    needs: Callable[[Reading, Inputs], FactQuery]
+    plan: Callable[[Reading, Inputs, list[Problem]], ResourcePlan]

@@ -1,0 +1,1 @@
+"""What the planning of several kinds has in common; no kind knows another."""

@@ -1,0 +1,115 @@
+"""The stages of a render, in order: read, plan, build, order. The only module that sees all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from dynamo_render import kinds
+from dynamo_render.errors import InvalidResource, InvalidSettings, Problem
+from dynamo_render.facts import ClusterFacts, FactQuery
+from dynamo_render.kinds.contract import Inputs, Kind, Reading
+from dynamo_render.kube import manifest, structural
+from dynamo_render.observed import Observed
+from dynamo_render.plans.graph import Owner, ResourcePlan
+from dynamo_render.profiles import PROFILES
+from dynamo_render.satellites import COMPONENT_SATELLITES, GRAPH_SATELLITES
+from dynamo_render.settings import OperatorSettings
+from dynamo_render.workloads import WORKLOADS
+
+_BUILD = {
+    name: entry.build for room in (GRAPH_SATELLITES, WORKLOADS, COMPONENT_SATELLITES) for name, entry in room.items()
+}
+
+
+@attrs.frozen(eq=False)
+class Rendered:
+    """What a resource leads to.
+
+    *objects* are plain JSON mappings in apply order; *owners* says for each who owns it, None for shared ones; *warnings* are
+    problems that do not stand in the way.
+    """
+
+    objects: tuple[manifest.Manifest, ...]
+    owners: tuple[Owner | None, ...]
+    warnings: tuple[Problem, ...]
+
+
+def render(
+    resource: Mapping[str, Any],
+    *,
+    settings: OperatorSettings | None = None,
+    facts: ClusterFacts | None = None,
+    observed: Observed | None = None,
+) -> Rendered:
+    """Return every Kubernetes object that *resource* leads to, in apply order.
+
+    Raises InvalidResource with all problems, MissingFacts where a fact is needed and not given, InvalidSettings for an
+    unknown profile.
+    """
+    kind = _kind_of(resource)
+    inputs = _inputs(settings, facts, observed)
+    reading = _checked(kind.read(resource, inputs.profile))
+    problems = list(reading.problems)
+    plan = kind.plan(reading, inputs, problems)
+    _refuse_errors(problems)
+    objects, owners = _built(plan)
+    return Rendered(objects, owners, tuple(problems))
+
+
+def needs(resource: Mapping[str, Any], settings: OperatorSettings | None = None) -> FactQuery:
+    """Return which facts a render of *resource* asks for. Raises InvalidResource as `render` does."""
+    kind = _kind_of(resource)
+    inputs = _inputs(settings, None, None)
+    return kind.needs(_checked(kind.read(resource, inputs.profile)), inputs)
+
+
+def _kind_of(resource: Mapping[str, Any]) -> Kind:
+    if not isinstance(resource, Mapping):
+        raise InvalidResource([Problem("schema/type", (), f"must be object, got {structural.kind_of(resource)}")])
+    api_version, name = resource.get("apiVersion"), resource.get("kind")
+    kind = kinds.KINDS.get((api_version, name)) if isinstance(api_version, str) and isinstance(name, str) else None
+    if kind is None:
+        raise InvalidResource([_unknown_kind(api_version, name)])
+    return kind
+
+
+def _unknown_kind(api_version: object, name: object) -> Problem:
+    known = ", ".join(sorted(kind for _version, kind in kinds.KINDS))
+    if not isinstance(name, str) or name not in {kind for _version, kind in kinds.KINDS}:
+        hint = structural.nearest(name, tuple(kind for _version, kind in kinds.KINDS)) if isinstance(name, str) else None
+        found = f"got {structural.shown(name)}" if name is not None else "which is missing"
+        return Problem("schema/kind", ("kind",), f"must be one of {known}; {found}", hint)
+    found = f"got {structural.shown(api_version)}" if api_version is not None else "which is missing"
+    return Problem("schema/kind", ("apiVersion",), f"must be nvidia.com/v1alpha1 for a {name}; {found}")
+
+
+def _inputs(settings: OperatorSettings | None, facts: ClusterFacts | None, observed: Observed | None) -> Inputs:
+    settings = settings or OperatorSettings()
+    profile = PROFILES.get(settings.profile)
+    if profile is None:
+        message = f'must be one of {", ".join(sorted(PROFILES))}, got "{settings.profile}"'
+        raise InvalidSettings([Problem("settings/enum", ("profile",), message)])
+    return Inputs(settings=settings, facts=facts or ClusterFacts(), profile=profile, observed=observed or Observed())
+
+
+def _checked(reading: Reading) -> Reading:
+    _refuse_errors(reading.problems)
+    return reading
+
+
+def _refuse_errors(problems: Iterable[Problem]) -> None:
+    problems = tuple(problems)
+    if any(problem.severity == "error" for problem in problems):
+        raise InvalidResource(problems)
+
+
+def _built(plan: ResourcePlan) -> tuple[tuple[manifest.Manifest, ...], tuple[Owner | None, ...]]:
+    """Return the objects of every step with their owners; an object wanted twice stands once, where it came first."""
+    built: dict[tuple[str, str, str, str], tuple[manifest.Manifest, Owner | None]] = {}
+    for step in plan.steps:
+        for made in _BUILD[step.entry](step.plan):
+            built.setdefault(manifest.identity(made), (made, step.owner))
+    return tuple(made for made, _owner in built.values()), tuple(owner for _made, owner in built.values())

@@ -1,0 +1,40 @@
+"""What an object beside the workloads offers: what is planned for a graph or component, and the objects made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import attrs
+
+from dynamo_render.facts import FactQuery
+from dynamo_render.kube.manifest import Manifest
+from dynamo_render.scope import ComponentScope, GraphScope
+from dynamo_render.spec.graph import GraphSpec
+
+
+@attrs.frozen
+class Graph:
+    """A graph as satellites see it at plan time: its scope, its own fields, and its components in service-name order."""
+
+    scope: GraphScope
+    spec: GraphSpec
+    components: Sequence[ComponentScope]
+
+
+@attrs.frozen(kw_only=True)
+class GraphSatellite:
+    """Objects that a graph has once. *owned* is false for objects that several graphs of a namespace share."""
+
+    planned: Callable[[Graph], Iterable[Any]]
+    build: Callable[[Any], tuple[Manifest, ...]]
+    owned: bool = True
+    needs: Callable[[Graph], FactQuery] = lambda _graph: FactQuery()
+
+
+@attrs.frozen(kw_only=True)
+class ComponentSatellite:
+    """Objects that each component has."""
+
+    planned: Callable[[ComponentScope], Iterable[Any]]
+    build: Callable[[Any], tuple[Manifest, ...]]
