@@ -11,17 +11,20 @@ from typing import Any
 import attrs
 
 from dynamo_render.plans.launch import LaunchPlan, Role
+from dynamo_render.values import Value
 
 Container = dict[str, Any]
 
 
-@attrs.frozen
-class Backend:
+@attrs.frozen(eq=False, repr=False)
+class Backend(Value):
     """One framework.
 
-    *launched* returns a changed copy of a container for a role; it keeps the container as it is where nothing has to change.
-    *volumes* returns the pod volumes that the launch needs, after all others. *drops_probes* tells which user probes a role
-    loses, for warnings: names of container keys. *default_cache_mount* is the path of the compilation cache, if one is known.
+    *launched* returns a changed copy of a container for a role, or the container itself where nothing has to change; it
+    never changes what it is given. *volumes* returns the pod volumes that the launch needs, after all others.
+    *drops_probes* tells which of the probes that a container has its role loses or replaces, for warnings: names of
+    container keys. *default_cache_mount* is the path of the compilation cache, if one is known. *workers_start_first*
+    tells that the leader can only start once its workers serve.
     """
 
     name: str
