@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
+from dynamo_render.values import Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
 Severity = Literal["error", "warning"]
 
 
-@attrs.frozen
-class Problem:
+@attrs.frozen(eq=False, repr=False)
+class Problem(Value):
     """One thing that is wrong with, or doubtful about, an input.
 
     *path* holds the keys and list indexes from the top of the document; *rule* is a stable id such as ``schema/type`` or

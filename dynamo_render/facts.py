@@ -11,10 +11,11 @@ from typing import Any
 import attrs
 
 from dynamo_render.errors import InvalidFacts, Problem
+from dynamo_render.values import Value
 
 
-@attrs.frozen
-class NodeShape:
+@attrs.frozen(eq=False, repr=False)
+class NodeShape(Value):
     """Nodes of one kind: how many, and what each of them offers."""
 
     count: int = 1
@@ -25,8 +26,8 @@ class NodeShape:
     memory: str = ""
 
 
-@attrs.frozen
-class NamespaceFacts:
+@attrs.frozen(eq=False, repr=False)
+class NamespaceFacts(Value):
     """What one namespace holds; None stands for unknown where absence would be a statement."""
 
     pull_secrets: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
@@ -42,8 +43,8 @@ class NamespaceFacts:
     endpoint_slices: tuple[Mapping[str, Any], ...] = ()
 
 
-@attrs.frozen
-class ClusterFacts:
+@attrs.frozen(eq=False, repr=False)
+class ClusterFacts(Value):
     """A snapshot of a cluster; the default is a bare cluster without add-ons."""
 
     api_groups: frozenset[str] = frozenset()
@@ -120,8 +121,8 @@ def _contradictions(facts: ClusterFacts) -> Iterable[Problem]:
                 )
 
 
-@attrs.frozen
-class FactQuery:
+@attrs.frozen(eq=False, repr=False)
+class FactQuery(Value):
     """Which facts a render asks for; the answer is a ClusterFacts with at least these."""
 
     api_groups: frozenset[str] = frozenset()

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 import attrs
 
+from dynamo_render.values import Value
 
-@attrs.frozen
-class RestartStatus:
+
+@attrs.frozen(eq=False, repr=False)
+class RestartStatus(Value):
     """How far a restart has come: ``status.restart`` of a DynamoGraphDeployment."""
 
     observed_id: str = ""
@@ -16,8 +18,8 @@ class RestartStatus:
     in_progress: tuple[str, ...] = ()
 
 
-@attrs.frozen
-class Observed:
+@attrs.frozen(eq=False, repr=False)
+class Observed(Value):
     """Live state of one resource, by service name.
 
     *restart* is the status of an earlier pass, *restarted* the services that have come back since, *restart_stamps* the restart

@@ -18,14 +18,15 @@ from dynamo_render.profiles import PROFILES
 from dynamo_render.satellites import COMPONENT_SATELLITES, GRAPH_SATELLITES
 from dynamo_render.settings import OperatorSettings
 from dynamo_render.workloads import WORKLOADS
+from dynamo_render.values import Value
 
 _BUILD = {
     name: entry.build for room in (GRAPH_SATELLITES, WORKLOADS, COMPONENT_SATELLITES) for name, entry in room.items()
 }
 
 
-@attrs.frozen(eq=False)
-class Rendered:
+@attrs.frozen(eq=False, repr=False)
+class Rendered(Value):
     """What a resource leads to.
 
     *objects* are plain JSON mappings in apply order; *owners* says for each who owns it, None for shared ones; *warnings* are

@@ -17,6 +17,7 @@ from dynamo_render.observed import Observed
 from dynamo_render.profiles import Profile
 from dynamo_render.settings import OperatorSettings
 from dynamo_render.spec.component import ComponentSpec
+from dynamo_render.values import Value
 
 Pathway = Literal["grove", "component"]
 
@@ -25,8 +26,8 @@ METRICS_ANNOTATION = "nvidia.com/enable-metrics"
 RESTART_ANNOTATION = "nvidia.com/restartAt"
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class GraphScope:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class GraphScope(Value):
     """One graph: where it lives and what surrounds it.
 
     A component deployment that no graph owns has an empty *name* in profiles that say so. *problems* is where the plan stage
@@ -57,8 +58,8 @@ class GraphScope:
         return "dynamo" if spec.global_dynamo_namespace else f"{self.namespace}-{self.name}"
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class ComponentScope:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ComponentScope(Value):
     """One component of a graph, or a component deployment of its own.
 
     *service* is the name users gave it, *name* the name of its objects, *dynamo_namespace* where its pods register and

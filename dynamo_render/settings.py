@@ -8,12 +8,13 @@ from typing import Any
 import attrs
 
 from dynamo_render.errors import InvalidSettings, Problem
+from dynamo_render.values import Value
 
 MINUTE_NS = 60 * 10**9
 
 
-@attrs.frozen
-class OperatorSettings:
+@attrs.frozen(eq=False, repr=False)
+class OperatorSettings(Value):
     """The settings of one operator; the same for every resource it renders.
 
     ``grove_termination_delay`` is in nanoseconds here; a mapping may also give a duration text such as ``15m``.

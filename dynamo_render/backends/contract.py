@@ -11,12 +11,13 @@ from typing import Any
 import attrs
 
 from dynamo_render.plans.launch import LaunchPlan, Role
+from dynamo_render.values import Value
 
 Container = dict[str, Any]
 
 
-@attrs.frozen
-class Backend:
+@attrs.frozen(eq=False, repr=False)
+class Backend(Value):
     """One framework.
 
     *launched* returns a changed copy of a container for a role, or the container itself where nothing has to change; it

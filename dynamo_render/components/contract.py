@@ -8,12 +8,13 @@ from typing import Any
 import attrs
 
 from dynamo_render.scope import ComponentScope
+from dynamo_render.values import Value
 
 Json = dict[str, Any]
 
 
-@attrs.frozen
-class ServicePort:
+@attrs.frozen(eq=False, repr=False)
+class ServicePort(Value):
     """The port that a component's Service offers; *app_protocol* is set on the Grove pathway only."""
 
     name: str
@@ -32,8 +33,8 @@ class ServicePort:
 SYSTEM_PORT = ServicePort("system", 9090, "system")
 
 
-@attrs.frozen(kw_only=True)
-class Base:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Base(Value):
     """What the components of one type start from; fresh values, so that later layers may build on them.
 
     *container* has no env and no probes, *pod* no containers.
@@ -45,8 +46,8 @@ class Base:
     probes: Mapping[str, Mapping[str, Any]]
 
 
-@attrs.frozen(kw_only=True)
-class ComponentType:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ComponentType(Value):
     """One component type. *runs_engine* says whether a backend framework starts its main container."""
 
     base: Callable[[ComponentScope], Base]

@@ -14,10 +14,11 @@ from dynamo_render.plans.graph import ResourcePlan
 from dynamo_render.profiles import Profile
 from dynamo_render.settings import OperatorSettings
 from dynamo_render.spec.metadata import Metadata
+from dynamo_render.values import Value
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Reading:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Reading(Value):
     """A resource as its classes, with what was wrong with it; *status* is what it carries of its own status."""
 
     metadata: Metadata
@@ -26,8 +27,8 @@ class Reading:
     problems: tuple[Problem, ...]
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Inputs:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Inputs(Value):
     """What surrounds a resource while it is planned."""
 
     settings: OperatorSettings
@@ -36,8 +37,8 @@ class Inputs:
     observed: Observed
 
 
-@attrs.frozen(kw_only=True)
-class Kind:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Kind(Value):
     """One kind of custom resource.
 
     *read* structures and checks a resource; *needs* says which facts its plan will ask for; *plan* decides its objects, reports

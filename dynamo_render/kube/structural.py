@@ -14,6 +14,7 @@ import attrs
 
 from dynamo_render.errors import Problem
 from dynamo_render.kube import embedded_types, quantity
+from dynamo_render.values import Value
 
 Where = tuple["Where", "str | int"] | None
 Emit = Literal["always", "if-set", "non-zero", "non-empty"]
@@ -51,8 +52,8 @@ class Findings:
         self.problems.append(Problem(f"schema/{rule}", path_of(where), message, hint, "warning"))
 
 
-@attrs.frozen(eq=False)
-class Scalar:
+@attrs.frozen(eq=False, repr=False)
+class Scalar(Value):
     """A leaf: ``string``, ``boolean``, ``int32``, ``int64``, ``number``, ``quantity``, ``int-or-string`` or ``any``."""
 
     kind: str
@@ -61,8 +62,8 @@ class Scalar:
     enum: tuple[str, ...] = ()
 
 
-@attrs.frozen(eq=False)
-class ListOf:
+@attrs.frozen(eq=False, repr=False)
+class ListOf(Value):
     """A list of *item*; with *keys* its entries are told apart by these keys and may not repeat."""
 
     item: Node
@@ -71,16 +72,16 @@ class ListOf:
     is_set: bool = False
 
 
-@attrs.frozen(eq=False)
-class MapOf:
+@attrs.frozen(eq=False, repr=False)
+class MapOf(Value):
     """A mapping with free string keys and values of *item*."""
 
     item: Node
     max_properties: int | None = None
 
 
-@attrs.frozen(eq=False)
-class Field:
+@attrs.frozen(eq=False, repr=False)
+class Field(Value):
     """One declared key of a struct; *attribute* names it in the class that the struct builds."""
 
     node: Node
@@ -91,8 +92,8 @@ class Field:
     null_hint: str | None = None
 
 
-@attrs.frozen(eq=False)
-class Struct:
+@attrs.frozen(eq=False, repr=False)
+class Struct(Value):
     """A mapping with declared keys.
 
     With *build* the decoded value is ``build(**attributes)``; without, it is a plain mapping. *keeps_zeros* leaves explicit
@@ -107,8 +108,8 @@ class Struct:
     closed: bool = True
 
 
-@attrs.frozen(eq=False)
-class Ref:
+@attrs.frozen(eq=False, repr=False)
+class Ref(Value):
     """A type of `embedded_types`, compiled when first needed."""
 
     name: str

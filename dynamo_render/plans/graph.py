@@ -6,9 +6,11 @@ from typing import Any
 
 import attrs
 
+from dynamo_render.values import Value
 
-@attrs.frozen
-class Owner:
+
+@attrs.frozen(eq=False, repr=False)
+class Owner(Value):
     """The resource that owns an object; its UID is known to a cluster only."""
 
     api_version: str
@@ -16,8 +18,8 @@ class Owner:
     name: str
 
 
-@attrs.frozen
-class Step:
+@attrs.frozen(eq=False, repr=False)
+class Step(Value):
     """One call of a builder: *entry* names it in its room's table, *plan* is all it sees."""
 
     entry: str
@@ -25,8 +27,8 @@ class Step:
     owner: Owner | None
 
 
-@attrs.frozen
-class ResourcePlan:
+@attrs.frozen(eq=False, repr=False)
+class ResourcePlan(Value):
     """Everything that is decided about one resource, in apply order."""
 
     steps: tuple[Step, ...]

@@ -6,11 +6,13 @@ from typing import Literal
 
 import attrs
 
+from dynamo_render.values import Value
+
 Role = Literal["main", "leader", "worker"]
 
 
-@attrs.frozen
-class Addressing:
+@attrs.frozen(eq=False, repr=False)
+class Addressing(Value):
     """How the pods of one multinode replica find each other, as texts that the kubelet or a shell expands.
 
     *hosts* is the leader and then every worker in order; *rank* is the node rank of a worker; *needs_shell* whether the rank
@@ -24,8 +26,8 @@ class Addressing:
     waits_for_names: bool
 
 
-@attrs.frozen
-class LaunchPlan:
+@attrs.frozen(eq=False, repr=False)
+class LaunchPlan(Value):
     """What a backend needs to know to start its engine in each role of one component.
 
     *gpus* is the GPU limit of one node (0 when it is no integer), *processes* the number of MPI processes over all nodes.

@@ -8,12 +8,13 @@ from typing import Any
 import attrs
 
 from dynamo_render.plans.launch import LaunchPlan
+from dynamo_render.values import Value
 
 Json = dict[str, Any]
 
 
-@attrs.frozen(kw_only=True)
-class Overrides:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Overrides(Value):
     """What a user says over a base: *content* to merge, *cleared* the keys that an explicit empty value removes.
 
     With *zeros_win* a given zero replaces the base's value; *probes_replace* says whether a probe replaces the default whole.
@@ -25,8 +26,8 @@ class Overrides:
     probes_replace: bool = True
 
 
-@attrs.frozen(kw_only=True)
-class ResourcePlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ResourcePlan(Value):
     """Amounts laid over those of the main container, by resource name, and further claims."""
 
     limits: Mapping[str, str]
@@ -34,8 +35,8 @@ class ResourcePlan:
     claims: tuple[Json, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class VolumePlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class VolumePlan(Value):
     """Mounts as (volume, path) pairs and volumes, both in order; *cache_root* is the engine's compilation cache."""
 
     mounts: tuple[tuple[str, str], ...] = ()
@@ -43,8 +44,8 @@ class VolumePlan:
     cache_root: str | None = None
 
 
-@attrs.frozen(kw_only=True)
-class PodPlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class PodPlan(Value):
     """The pods of one component in every role.
 
     *env* holds plain values by name, *field_env* downward-API paths by name, *component_env* the entries that win over the main

@@ -9,13 +9,14 @@ import attrs
 
 from dynamo_render.plans.launch import Role
 from dynamo_render.plans.pod import PodPlan
+from dynamo_render.values import Value
 
 Json = dict[str, Any]
 Labels = Mapping[str, str]
 
 
-@attrs.frozen(kw_only=True)
-class DeploymentPlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class DeploymentPlan(Value):
     """A Deployment; *replicas* None leaves the count to the API server."""
 
     name: str
@@ -30,8 +31,8 @@ class DeploymentPlan:
     pod: PodPlan
 
 
-@attrs.frozen(kw_only=True)
-class LeaderWorkerSetPlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class LeaderWorkerSetPlan(Value):
     """One replica of a multinode component: a LeaderWorkerSet over *size* nodes and the PodGroup that schedules it."""
 
     name: str
@@ -46,8 +47,8 @@ class LeaderWorkerSetPlan:
     pod: PodPlan
 
 
-@attrs.frozen(kw_only=True)
-class CliquePlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class CliquePlan(Value):
     """One clique: the pods of one role of one component."""
 
     name: str
@@ -59,8 +60,8 @@ class CliquePlan:
     pod: PodPlan
 
 
-@attrs.frozen(kw_only=True)
-class ScalingGroupPlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ScalingGroupPlan(Value):
     """Leader and worker cliques that scale together; *replicas* None leaves the count to Grove."""
 
     name: str
@@ -68,8 +69,8 @@ class ScalingGroupPlan:
     replicas: int | None
 
 
-@attrs.frozen(kw_only=True)
-class PodCliqueSetPlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class PodCliqueSetPlan(Value):
     """All pods of a graph on Grove; *termination_delay* is a duration text, None leaves it out."""
 
     name: str
@@ -79,8 +80,8 @@ class PodCliqueSetPlan:
     groups: tuple[ScalingGroupPlan, ...]
 
 
-@attrs.frozen(kw_only=True)
-class ComponentResourcePlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ComponentResourcePlan(Value):
     """A DynamoComponentDeployment made from a service of a graph."""
 
     name: str

@@ -10,11 +10,13 @@ from typing import Any
 
 import attrs
 
+from dynamo_render.values import Value
+
 Probes = Mapping[str, Mapping[str, Any]]
 
 
-@attrs.frozen(kw_only=True)
-class Profile:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Profile(Value):
     """The behaviour of one release of the operator, or the documented behaviour of that time."""
 
     name: str

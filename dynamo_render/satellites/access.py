@@ -14,6 +14,7 @@ from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.pods import accounts
 from dynamo_render.errors import Problem
 from dynamo_render.satellites.contract import Graph, GraphSatellite
+from dynamo_render.values import Value
 
 RBAC = "rbac.authorization.k8s.io"
 
@@ -28,8 +29,8 @@ DISCOVERY_RULES: tuple[dict[str, Any], ...] = (
 )
 
 
-@attrs.frozen(kw_only=True)
-class AccessPlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class AccessPlan(Value):
     """An account and its binding: to the Role made of *rules*, or without rules to the ClusterRole *cluster_role*."""
 
     account: str

@@ -10,10 +10,11 @@ from dynamo_render.errors import Problem
 from dynamo_render.facts import FactQuery
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import Graph, GraphSatellite
+from dynamo_render.values import Value
 
 
-@attrs.frozen(kw_only=True)
-class ClaimPlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ClaimPlan(Value):
     """One claim to create."""
 
     name: str

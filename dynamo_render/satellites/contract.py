@@ -11,10 +11,11 @@ from dynamo_render.facts import FactQuery
 from dynamo_render.kube.manifest import Manifest
 from dynamo_render.scope import ComponentScope, GraphScope
 from dynamo_render.spec.graph import GraphSpec
+from dynamo_render.values import Value
 
 
-@attrs.frozen
-class Graph:
+@attrs.frozen(eq=False, repr=False)
+class Graph(Value):
     """A graph as satellites see it at plan time: its scope, its own fields, and its components in service-name order."""
 
     scope: GraphScope
@@ -22,8 +23,8 @@ class Graph:
     components: Sequence[ComponentScope]
 
 
-@attrs.frozen(kw_only=True)
-class GraphSatellite:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class GraphSatellite(Value):
     """Objects that a graph has once. *owned* is false for objects that several graphs of a namespace share."""
 
     planned: Callable[[Graph], Iterable[Any]]
@@ -32,8 +33,8 @@ class GraphSatellite:
     needs: Callable[[Graph], FactQuery] = lambda _graph: FactQuery()
 
 
-@attrs.frozen(kw_only=True)
-class ComponentSatellite:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ComponentSatellite(Value):
     """Objects that each component has."""
 
     planned: Callable[[ComponentScope], Iterable[Any]]

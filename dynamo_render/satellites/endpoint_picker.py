@@ -12,13 +12,14 @@ from dynamo_render.kube import text
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import Graph, GraphSatellite
 from dynamo_render.scope import ComponentScope
+from dynamo_render.values import Value
 
 CONFIG_API_VERSION = "inference.networking.x-k8s.io/v1alpha1"
 CONFIG_KIND = "EndpointPickerConfig"
 
 
-@attrs.frozen(kw_only=True)
-class ConfigPlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ConfigPlan(Value):
     """The configuration text of the picker."""
 
     name: str
@@ -27,8 +28,8 @@ class ConfigPlan:
     text: str
 
 
-@attrs.frozen(kw_only=True)
-class PoolPlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class PoolPlan(Value):
     """The pool of frontends that the picker chooses from."""
 
     name: str

@@ -11,13 +11,14 @@ from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import ComponentSatellite
 from dynamo_render.scope import ComponentScope, GraphScope
 from dynamo_render.spec.component import Ingress, IngressTls
+from dynamo_render.values import Value
 
 DEFAULT_HOST_SUFFIX = "local"
 BACKEND_PORT = 8000
 
 
-@attrs.frozen(kw_only=True)
-class IngressPlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class IngressPlan(Value):
     """A host routed to a component by an ingress controller; *tls* is None, or the entry of its certificate."""
 
     name: str
@@ -29,8 +30,8 @@ class IngressPlan:
     tls: Mapping[str, Any] | None
 
 
-@attrs.frozen(kw_only=True)
-class VirtualServicePlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class VirtualServicePlan(Value):
     """A host routed to a component by an Istio gateway."""
 
     name: str

@@ -15,10 +15,11 @@ from dynamo_render.kube import structural
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import Graph, GraphSatellite
 from dynamo_render.scope import ComponentScope
+from dynamo_render.values import Value
 
 
-@attrs.frozen(kw_only=True)
-class SecretPlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class SecretPlan(Value):
     """A copy of a Secret; *content* holds its type and data."""
 
     name: str

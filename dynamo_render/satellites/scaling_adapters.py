@@ -8,10 +8,11 @@ import attrs
 
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import Graph, GraphSatellite
+from dynamo_render.values import Value
 
 
-@attrs.frozen(kw_only=True)
-class AdapterPlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class AdapterPlan(Value):
     """The adapter of one service."""
 
     name: str

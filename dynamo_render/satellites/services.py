@@ -11,6 +11,7 @@ from dynamo_render.components import component_type
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import ComponentSatellite
 from dynamo_render.scope import ComponentScope
+from dynamo_render.values import Value
 
 STEALING_ANNOTATION = "nvidia.com/enable-stealing-traffic-debug-mode"
 DISCOVERY_BACKEND_LABEL = "nvidia.com/dynamo-discovery-backend"
@@ -18,8 +19,8 @@ DISCOVERY_ENABLED_LABEL = "nvidia.com/dynamo-discovery-enabled"
 DEBUG_TARGET = {"nvidia.com/dynamo-deployment-target-type": "debug"}
 
 
-@attrs.frozen(kw_only=True)
-class ServicePlan:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ServicePlan(Value):
     """One Service with one port."""
 
     name: str

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from dynamo_render.kube import structural
 from dynamo_render.kube.structural import (
     ANY,
@@ -23,13 +25,14 @@ from dynamo_render.kube.structural import (
     Scalar,
     Struct,
 )
-from dynamo_render.spec.structure import key, struct_of, value
+from dynamo_render.spec.structure import key, struct_of
+from dynamo_render.values import Value
 
 Json = dict[str, Any]
 
 
-@value
-class ResourceItem:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ResourceItem(Value):
     """Amounts of one side (requests or limits), as quantity texts."""
 
     cpu: str | None = key(STRING, emit="non-zero")
@@ -39,8 +42,8 @@ class ResourceItem:
     custom: Mapping[str, str] | None = key(STRING_MAP, emit="non-empty")
 
 
-@value
-class Resources:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Resources(Value):
     """Requests, limits and resource claims of the main container."""
 
     requests: ResourceItem | None = key(ResourceItem)
@@ -48,8 +51,8 @@ class Resources:
     claims: list[Json] | None = key(ListOf(Ref("core/v1.ResourceClaim")), emit="non-empty")
 
 
-@value
-class VolumeMount:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class VolumeMount(Value):
     """A claim mounted into the main container, perhaps as the compilation cache of its engine."""
 
     name: str = key(STRING, required=True)
@@ -57,15 +60,15 @@ class VolumeMount:
     use_as_compilation_cache: bool = key(BOOLEAN, emit="non-zero", default=False)
 
 
-@value
-class IngressTls:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class IngressTls(Value):
     """The certificate of an ingress host."""
 
     secret_name: str | None = key(STRING, emit="non-zero")
 
 
-@value
-class Ingress:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Ingress(Value):
     """How a component is reached from outside."""
 
     enabled: bool | None = key(BOOLEAN, emit="non-zero")
@@ -80,24 +83,24 @@ class Ingress:
     ingress_controller_class_name: str | None = key(STRING)
 
 
-@value
-class ModelRef:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ModelRef(Value):
     """The base model that a component serves."""
 
     name: str = key(STRING, required=True, emit="always")
     revision: str | None = key(STRING, emit="non-zero")
 
 
-@value
-class SharedMemory:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class SharedMemory(Value):
     """Size of ``/dev/shm``, or that there is none."""
 
     disabled: bool | None = key(BOOLEAN, emit="non-zero")
     size: str | None = key(QUANTITY)
 
 
-@value
-class ExtraPodMetadata:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ExtraPodMetadata(Value):
     """Labels and annotations for created pods."""
 
     annotations: Mapping[str, str] | None = key(STRING_MAP, emit="non-empty")
@@ -142,15 +145,15 @@ def without_zeros(struct: Struct, content: Mapping[str, Any]) -> Json:
     }
 
 
-@value
-class Multinode:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Multinode(Value):
     """Number of nodes that one replica spans."""
 
     node_count: int = key(Scalar("int32", minimum=2), required=True, default=2, emit="always")
 
 
-@value
-class ScalingAdapter:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ScalingAdapter(Value):
     """Whether a scaling adapter owns the replicas."""
 
     enabled: bool = key(BOOLEAN, emit="non-zero", default=False)
@@ -197,16 +200,16 @@ EPP_CONFIG = Struct(
 )
 
 
-@value
-class EppConfig:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class EppConfig(Value):
     """Where the endpoint picker finds its configuration."""
 
     config_map_ref: Json | None = key(Ref("core/v1.ConfigMapKeySelector"))
     config: Json | None = key(EPP_CONFIG)
 
 
-@value
-class Autoscaling:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Autoscaling(Value):
     """The deprecated autoscaling block; accepted, never rendered in this generation."""
 
     enabled: bool | None = key(BOOLEAN, emit="non-zero")
@@ -240,8 +243,8 @@ CONTAINER = _container()
 POD_SPEC = _pod_spec(CONTAINER)
 
 
-@value
-class ComponentSpec:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ComponentSpec(Value):
     """Everything that can be said about one component."""
 
     annotations: Mapping[str, str] | None = key(STRING_MAP, emit="non-empty")
@@ -284,7 +287,7 @@ class ComponentSpec:
         return self.extra_pod_spec.pod if self.extra_pod_spec else {}
 
 
-@value
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ComponentDeploymentSpec(ComponentSpec):
     """The spec of a DynamoComponentDeployment: one component and its engine."""
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from dynamo_render.kube.structural import BOOLEAN, QUANTITY, STRING, ListOf, MapOf, Ref, Scalar
 from dynamo_render.spec.component import ComponentSpec
-from dynamo_render.spec.structure import key, struct_of, value
+from dynamo_render.spec.structure import key, struct_of
+from dynamo_render.values import Value
 
 
-@value
-class Claim:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Claim(Value):
     """A PersistentVolumeClaim to create or to expect."""
 
     create: bool | None = key(BOOLEAN)
@@ -21,24 +24,24 @@ class Claim:
     volume_access_mode: str | None = key(STRING, emit="non-zero")
 
 
-@value
-class RestartStrategy:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class RestartStrategy(Value):
     """In which order services restart."""
 
     type: str = key(Scalar("string", enum=("Sequential", "Parallel")), emit="non-zero", default="Sequential")
     order: list[str] | None = key(ListOf(STRING), emit="non-empty")
 
 
-@value
-class Restart:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Restart(Value):
     """A wish to restart all services once for each new id."""
 
     id: str = key(Scalar("string", min_length=1), required=True, emit="always")
     strategy: RestartStrategy | None = key(RestartStrategy)
 
 
-@value
-class GraphSpec:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class GraphSpec(Value):
     """A graph of components with what they share."""
 
     pvcs: list[Claim] | None = key(ListOf(struct_of(Claim), max_items=100), emit="non-empty")

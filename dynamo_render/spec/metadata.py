@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from dynamo_render.kube.structural import BOOLEAN, INT64, STRING, STRING_MAP, Field, ListOf, Struct
-from dynamo_render.spec.structure import key, struct_of, value
+from dynamo_render.spec.structure import key, struct_of
+from dynamo_render.values import Value
 
 OWNER_REFERENCE = Struct(
     "OwnerReference",
@@ -21,8 +24,8 @@ OWNER_REFERENCE = Struct(
 )
 
 
-@value
-class Metadata:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Metadata(Value):
     """Name, namespace and what hangs on a resource."""
 
     name: str | None = key(STRING)

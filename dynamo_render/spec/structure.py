@@ -1,7 +1,7 @@
 """Classes of user-written fields to and from JSON, by the field table that each class carries.
 
-`key` declares a field, `struct_of` turns a class into a structural schema, `encoded` writes an instance as the released
-operator's typed client would. Structuring is strict: no type is coerced.
+Such a class is an attrs class whose fields are all declared with `key`; `struct_of` turns it into a structural schema and `encoded`
+writes an instance as the released operator's typed client would. Structuring is strict: no type is coerced.
 """
 
 from __future__ import annotations
@@ -29,11 +29,6 @@ def key(
     """Declare a field of a user-written class: its JSON schema, when it is written again, its server-side default."""
     table = (node, name, emit, required, default, null_hint)
     return attrs.field(default=None if default is ABSENT else default, metadata={_TABLE: table})
-
-
-def value(cls: type[Any]) -> Any:
-    """Make *cls* a frozen value with keyword arguments only."""
-    return attrs.frozen(cls, kw_only=True, repr=False, match_args=False)
 
 
 @functools.cache

@@ -10,10 +10,11 @@ import attrs
 from dynamo_render.kube.manifest import Manifest
 from dynamo_render.plans.launch import Addressing, Role
 from dynamo_render.scope import ComponentScope
+from dynamo_render.values import Value
 
 
-@attrs.frozen
-class EffectivePod:
+@attrs.frozen(eq=False, repr=False)
+class EffectivePod(Value):
     """One pod that a workload object leads to: its role, its rank among the nodes of a replica, its spec.
 
     *runtime_env* holds the variables that the orchestrator adds when the pod starts, as far as they are known offline.
@@ -27,8 +28,8 @@ class EffectivePod:
     runtime_env: Mapping[str, str]
 
 
-@attrs.frozen(kw_only=True)
-class Workload:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Workload(Value):
     """One workload kind.
 
     *build* makes the objects of a plan. *pods* yields the pods of one replica of an emitted object. *addressing*, for
