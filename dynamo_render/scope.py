@@ -6,8 +6,8 @@ backend) are those that several rooms need.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import attrs
 
@@ -62,7 +62,8 @@ class GraphScope(Value):
 class ComponentScope(Value):
     """One component of a graph, or a component deployment of its own.
 
-    *service* is the name users gave it, *name* the name of its objects, *dynamo_namespace* where its pods register and
+    *service* is the name users gave it, *name* the name of its objects, *engine* the explicit backend
+    framework, *envs* the variables of graph and component, later ones winning, *dynamo_namespace* where its pods register and
     *selected_namespace* the one that its Services select; the two differ only for shipped oddities. *annotations* are those that
     steer it after the graph's have been folded in, *path* is where problems of its fields are reported. The rest is metadata in
     the making: *labels* and *object_annotations* of its objects; *pod_labels* of its pods, over which *extra_pod_labels* come
@@ -75,6 +76,7 @@ class ComponentScope(Value):
     name: str
     spec: ComponentSpec
     engine: str | None
+    envs: Sequence[Mapping[str, Any]]
     dynamo_namespace: str
     selected_namespace: str
     annotations: Mapping[str, str]

@@ -101,7 +101,7 @@ def data_parallel_flags(gpus: int, world: int, addressing: Addressing, role: Rol
     if role == "main":
         return Flags(keyword="vllm", text="")
     local = int(gpus / world)  # Towards zero also for a negative size, as the shipped operator divides.
-    start = "0" if role == "leader" else f"$(( {local} * {addressing.rank} ))"
+    start = "0" if role == "leader" else f"$(( {local} * {addressing.rank_in_sum} ))"
     return Flags(
         keyword="vllm",
         text=f"--data-parallel-hybrid-lb --data-parallel-size-local {local} --data-parallel-start-rank {start}"

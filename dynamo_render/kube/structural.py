@@ -266,7 +266,7 @@ def _decode_quantity(value: Any, where: Where, findings: Findings) -> Any:
 
 
 def _list_decoder(node: ListOf) -> Decoder:
-    item = decoder(node.item)
+    item, plain_type = decoder(node.item), _plain_type(node.item)
     keys, max_items, is_set = node.keys, node.max_items, node.is_set
     defaults = _key_defaults(node) if keys else {}
 
@@ -277,7 +277,7 @@ def _list_decoder(node: ListOf) -> Decoder:
             findings.error(where, "count", f"must have at most {max_items} items, got {len(value)}")
         result = []
         for index, entry in enumerate(value):
-            decoded = item(entry, (where, index), findings)
+            decoded = entry if type(entry) is plain_type else item(entry, (where, index), findings)
             if decoded is not INVALID:
                 result.append(decoded)
         if keys and len(result) > 1:
@@ -311,7 +311,7 @@ def _check_unique(
 
 
 def _map_decoder(node: MapOf) -> Decoder:
-    item = decoder(node.item)
+    item, plain_type = decoder(node.item), _plain_type(node.item)
     max_properties = node.max_properties
 
     def decode(value: Any, where: Where, findings: Findings) -> Any:
@@ -321,11 +321,12 @@ def _map_decoder(node: MapOf) -> Decoder:
             findings.error(where, "count", f"must have at most {max_properties} entries, got {len(value)}")
         result = {}
         for key, entry in value.items():
-            if entry is None:
-                continue
-            decoded = item(entry, (where, key), findings)
-            if decoded is not INVALID:
-                result[key] = decoded
+            if type(entry) is plain_type:
+                result[key] = entry
+            elif entry is not None:
+                decoded = item(entry, (where, key), findings)
+                if decoded is not INVALID:
+                    result[key] = decoded
         return result
 
     return decode
@@ -347,14 +348,16 @@ def _ref_decoder(name: str) -> Decoder:
 
 
 def _struct_decoder(node: Struct) -> Decoder:
-    fields = {key: (field, decoder(field.node), _drops_zero(node, field)) for key, field in node.fields.items()}
+    fields = {
+        key: (_plain_type(field.node), field.attribute or key, _drops_zero(node, field), decoder(field.node), field)
+        for key, field in node.fields.items()
+    }
     expected = tuple(
-        (key, field, _missing_value(node, field))
+        (key, field.attribute or key, _missing_value(node, field))
         for key, field in node.fields.items()
         if field.required or field.default is not ABSENT or (field.emit == "always" and not node.build)
     )
     build, closed = node.build, node.closed
-    attribute_of = {key: field.attribute or key for key, field in node.fields.items()}
 
     def decode(value: Any, where: Where, findings: Findings) -> Any:
         if type(value) is not dict:
@@ -366,20 +369,32 @@ def _struct_decoder(node: Struct) -> Decoder:
                 if closed:
                     _note_unknown(key, node, where, findings)
                 continue
-            field, decode_field, drops_zero = known
-            if entry is None:
+            plain_type, attribute, drops_zero, decode_field, field = known
+            if type(entry) is plain_type:
+                decoded = entry
+            elif entry is None:
                 if field.null_hint:
                     findings.warn((where, key), "null", "null counts as not given", field.null_hint)
                 continue
-            decoded = decode_field(entry, (where, key), findings)
-            if decoded is not INVALID and (decoded or not drops_zero):
-                result[attribute_of[key]] = decoded
-        for key, field, missing in expected:
-            if attribute_of[key] not in result and (missing is not REQUIRED or value.get(key) is None):
-                _fill(result, attribute_of[key], missing, (where, key), findings)
+            else:
+                decoded = decode_field(entry, (where, key), findings)
+                if decoded is INVALID:
+                    continue
+            if decoded or not drops_zero:
+                result[attribute] = decoded
+        for key, attribute, missing in expected:
+            if attribute not in result and (missing is not REQUIRED or value.get(key) is None):
+                _fill(result, attribute, missing, (where, key), findings)
         return result if build is None else build(**result)
 
     return decode
+
+
+def _plain_type(node: Node) -> type | None:
+    """Return the Python type whose values *node* takes as they are, if there is one: the short way through a decoder."""
+    if isinstance(node, Scalar) and not (node.enum or node.min_length or node.minimum is not None):
+        return _PYTHON_TYPES.get(node.kind)
+    return None
 
 
 def _drops_zero(node: Struct, field: Field) -> bool:
@@ -422,10 +437,13 @@ def nearest(text: str, known: tuple[str, ...]) -> str | None:
     return f"did you mean {close[0]}?" if close else None
 
 
+_CONTAINERS: Final = frozenset({dict, list})
+
+
 def copied(value: Any) -> Any:
     """Return a copy of a plain JSON value that shares no list or mapping with it."""
     if type(value) is dict:
-        return {key: copied(entry) for key, entry in value.items()}
+        return {key: copied(entry) if type(entry) in _CONTAINERS else entry for key, entry in value.items()}
     if type(value) is list:
-        return [copied(entry) for entry in value]
+        return [copied(entry) if type(entry) in _CONTAINERS else entry for entry in value]
     return value

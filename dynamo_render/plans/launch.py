@@ -15,13 +15,15 @@ Role = Literal["main", "leader", "worker"]
 class Addressing(Value):
     """How the pods of one multinode replica find each other, as texts that the kubelet or a shell expands.
 
-    *hosts* is the leader and then every worker in order; *rank* is the node rank of a worker; *needs_shell* whether the rank
-    is only right when a shell evaluates it; *waits_for_names* whether the leader must wait until the workers resolve.
+    *hosts* is the leader and then every worker in order; *rank* is the node rank of a worker, *rank_in_sum* the same inside
+    ``$(( ))``, where the kubelet expands nothing; *needs_shell* says whether the rank is only right when a shell evaluates it,
+    *waits_for_names* whether the leader must wait until the workers resolve.
     """
 
     leader: str
     hosts: tuple[str, ...]
     rank: str
+    rank_in_sum: str
     needs_shell: bool
     waits_for_names: bool
 

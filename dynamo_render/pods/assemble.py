@@ -40,7 +40,7 @@ def assembled(plan: PodPlan, role: Role, *, until: str | None = None) -> Json:
 
 
 def _component_type(draft: Draft, plan: PodPlan) -> None:
-    draft.container = {**structural.copied(plan.container), **structural.copied(dict(plan.probes))}
+    draft.container = structural.copied({**plan.container, **plan.probes})
 
 
 def _main_container(draft: Draft, plan: PodPlan) -> None:
@@ -48,7 +48,8 @@ def _main_container(draft: Draft, plan: PodPlan) -> None:
 
 
 def _component_probes(draft: Draft, plan: PodPlan) -> None:
-    draft.container.update(structural.copied(plan.component_probes))
+    if plan.component_probes:
+        draft.container.update(structural.copied(plan.component_probes))
 
 
 def _resources(draft: Draft, plan: PodPlan) -> None:

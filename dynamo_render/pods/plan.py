@@ -28,7 +28,7 @@ def planned(
         probes=base.probes,
         env=env.planned(scope, base.env),
         field_env=env.FIELD_ENV,
-        component_env=tuple(scope.spec.envs or ()),
+        component_env=tuple(scope.envs),
         main_container=user_container,
         pod_overrides=user_pod,
         component_probes=_component_probes(scope),

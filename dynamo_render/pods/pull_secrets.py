@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 
 from dynamo_render.kube import registries
@@ -20,10 +21,16 @@ def planned(scope: ComponentScope) -> tuple[str, ...]:
     image = scope.spec.main_container.get("image")
     if not image:
         return ()
+    return tuple(sorted(set(index.get(_host(image), ()))))
+
+
+@functools.lru_cache(maxsize=1024)
+def _host(image: str) -> str:
+    """Return the host of an image as the released operator reads it, empty where it cannot: it ignores such images."""
     try:
-        return tuple(sorted(set(index.get(registries.host(image), ()))))
+        return registries.host(image)
     except registries.InvalidHost:
-        return ()  # the released operator ignores images that it cannot read
+        return ""
 
 
 def _images(scope: ComponentScope) -> Iterable[str]:

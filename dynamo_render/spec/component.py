@@ -133,13 +133,13 @@ class ExtraPodSpec:
         result = without_zeros(POD_SPEC, self.pod)
         if self.main_container is not None:
             result["mainContainer"] = without_zeros(CONTAINER, self.main_container)
-        return result
+        return structural.copied(result)  # type: ignore[no-any-return]
 
 
 def without_zeros(struct: Struct, content: Mapping[str, Any]) -> Json:
-    """Return a copy of *content* without the zero values that a typed client does not write."""
+    """Return *content* without the zero values at its top that a typed client does not write."""
     return {
-        name: structural.copied(entry)
+        name: entry
         for name, entry in content.items()
         if entry or struct.fields[name].emit in {"if-set", "always"}
     }

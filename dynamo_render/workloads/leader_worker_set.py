@@ -18,12 +18,14 @@ GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 
 def addressing(scope: ComponentScope) -> Addressing:
     """Return the addresses by the variables that the LeaderWorkerSet controller puts into every pod."""
-    leader = "$(LWS_LEADER_ADDRESS)" if scope.profile.leader_address_for_kubelet else "$LWS_LEADER_ADDRESS"
+    by_kubelet = scope.profile.leader_address_for_kubelet
+    leader = "$(LWS_LEADER_ADDRESS)" if by_kubelet else "$LWS_LEADER_ADDRESS"
     workers = (rf"""$(echo "$LWS_LEADER_ADDRESS" | sed 's/\./-{index}\./')""" for index in range(1, scope.spec.nodes))
     return Addressing(
         leader=leader,
         hosts=(leader, *workers),
         rank="$(LWS_WORKER_INDEX)",
+        rank_in_sum="LWS_WORKER_INDEX" if by_kubelet else "$(LWS_WORKER_INDEX)",
         needs_shell=True,
         waits_for_names=True,
     )

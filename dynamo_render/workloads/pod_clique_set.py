@@ -35,6 +35,7 @@ def addressing(scope: ComponentScope) -> Addressing:
         leader=leader,
         hosts=(leader, *workers),
         rank="$((GROVE_PCLQ_POD_INDEX + 1))",
+        rank_in_sum="$((GROVE_PCLQ_POD_INDEX + 1))",
         needs_shell=True,
         waits_for_names=False,
     )

@@ -25,6 +25,7 @@ ADDRESSING = Addressing(
     leader="$(LWS_LEADER_ADDRESS)",
     hosts=("$(LWS_LEADER_ADDRESS)", "w.svc"),
     rank="$((INDEX + 1))",
+    rank_in_sum="$((INDEX + 1))",
     needs_shell=True,
     waits_for_names=True,
 )

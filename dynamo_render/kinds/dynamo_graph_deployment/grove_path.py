@@ -21,6 +21,7 @@ from dynamo_render.pods import plan as pod_plan
 from dynamo_render.satellites import COMPONENT_SATELLITES
 from dynamo_render.scope import DISCOVERY_ANNOTATION, RESTART_ANNOTATION, ComponentScope, GraphScope
 from dynamo_render.spec.component import ComponentSpec
+from dynamo_render.spec.graph import GraphSpec
 from dynamo_render.workloads.pod_clique_set import leader_clique, worker_clique
 
 QUEUE_ANNOTATION = "nvidia.com/kai-scheduler-queue"
@@ -30,7 +31,7 @@ KAI = "kai-scheduler"
 
 
 def component_scope(
-    graph: GraphScope, service: str, spec: ComponentSpec, engine: str | None, stamp: str | None
+    graph: GraphScope, graph_spec: GraphSpec, service: str, spec: ComponentSpec, stamp: str | None
 ) -> ComponentScope:
     """Return the scope of one service of a graph on Grove; *stamp* is its restart annotation."""
     path = ("spec", "services", service)
@@ -52,7 +53,8 @@ def component_scope(
         service=service,
         name=name,
         spec=spec,
-        engine=engine,
+        engine=graph_spec.backend_framework,
+        envs=(*(graph_spec.envs or ()), *(spec.envs or ())),
         dynamo_namespace=dynamo_namespace,
         selected_namespace=dynamo_namespace,
         annotations={**(spec.annotations or {}), **inherited},

@@ -12,7 +12,6 @@ from dynamo_render.kinds.contract import Inputs, Reading
 from dynamo_render.kinds.dynamo_graph_deployment import component_deployments, grove_path, restart
 from dynamo_render.kinds.shared.name_rules import name_problems
 from dynamo_render.plans.graph import Owner, ResourcePlan, Step
-from dynamo_render.pods import env
 from dynamo_render.satellites import GRAPH_SATELLITES
 from dynamo_render.satellites.contract import Graph
 from dynamo_render.scope import ComponentScope, GraphScope
@@ -71,9 +70,7 @@ def _components(scope: GraphScope, spec: GraphSpec, stamps: dict[str, str]) -> I
             component = attrs.evolve(component, replicas=held)  # noqa: PLW2901 - the component as it is held
         stamp = stamps.get(service)
         if on_grove:
-            if spec.envs:
-                component = attrs.evolve(component, envs=env.merged_lists(spec.envs, component.envs or ()))  # noqa: PLW2901
-            yield grove_path.component_scope(scope, service, component, spec.backend_framework, stamp)
+            yield grove_path.component_scope(scope, spec, service, component, stamp)
         else:
             yield component_deployments.component_scope(scope, spec, service, component, stamp)
 
@@ -90,7 +87,7 @@ def _restart_stamps(reading: Reading, scope: GraphScope) -> dict[str, str]:
     ready = {name for name, is_ready in known.service_progress.get(scope.name, {}).items() if is_ready}
     before = observed.restart or restart.status_of(reading.status)
     status = restart.next_status(reading.spec, before, observed.restarted | ready)
-    return restart.stamps(reading.spec, status, attrs.evolve(observed, restart_stamps=live))
+    return restart.stamps(reading.spec, status, live)
 
 
 def _steps(graph: Graph, owner: Owner) -> Iterator[Step]:

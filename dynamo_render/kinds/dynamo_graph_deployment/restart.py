@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dynamo_render.observed import Observed, RestartStatus
+from dynamo_render.observed import RestartStatus
 from dynamo_render.spec.graph import GraphSpec, Restart
 
 _FINAL = ("Completed", "Failed")
@@ -63,9 +63,9 @@ def _next_sequential(
     return RestartStatus(restart.id, "Completed")
 
 
-def stamps(spec: GraphSpec, status: RestartStatus | None, observed: Observed) -> dict[str, str]:
-    """Return the restart annotation of each service: this restart's id where its turn has come, else the one it has."""
-    result = dict(observed.restart_stamps)
+def stamps(spec: GraphSpec, status: RestartStatus | None, live: Mapping[str, str]) -> dict[str, str]:
+    """Return the restart annotation of each service: this restart's id where its turn has come, else its *live* one."""
+    result = dict(live)
     if status is None:
         return result
     restart = spec.restart

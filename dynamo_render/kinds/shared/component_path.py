@@ -57,6 +57,7 @@ def component_scope(
         name=name,
         spec=spec,
         engine=spec.backend_framework,
+        envs=tuple(spec.envs or ()),
         dynamo_namespace=dynamo_namespace,
         selected_namespace=spec.dynamo_namespace or dynamo_namespace,
         annotations=annotations,

@@ -17,6 +17,7 @@ LWS = Addressing(
     leader="$LWS_LEADER_ADDRESS",
     hosts=("$LWS_LEADER_ADDRESS", "w"),
     rank="$(LWS_WORKER_INDEX)",
+    rank_in_sum="$(LWS_WORKER_INDEX)",
     needs_shell=True,
     waits_for_names=True,
 )

@@ -18,6 +18,7 @@ GROVE = Addressing(
     leader=LEADER,
     hosts=(LEADER, "$(GROVE_PCSG_NAME)-$(GROVE_PCSG_INDEX)-wk-wkr-0.$(GROVE_HEADLESS_SERVICE)"),
     rank="$((GROVE_PCLQ_POD_INDEX + 1))",
+    rank_in_sum="$((GROVE_PCLQ_POD_INDEX + 1))",
     needs_shell=True,
     waits_for_names=False,
 )
@@ -288,3 +289,12 @@ def test_no_launch_needs_a_volume() -> None:
 
 def test_the_cache_has_a_known_place() -> None:
     assert (VLLM.default_cache_mount, VLLM.workers_start_first) == ("/root/.cache/vllm", False)
+
+
+def test_a_worker_multiplies_a_rank_that_is_good_inside_arithmetic():
+    """The kubelet reads ``$(( 8 * $(NAME) ))`` as one unknown name, so an expansion of its own inside would stay unexpanded."""
+    addressing = attrs.evolve(GROVE, rank="$(LWS_WORKER_INDEX)", rank_in_sum="LWS_WORKER_INDEX")
+    plan = attrs.evolve(DOCUMENTED, addressing=addressing)
+    container = {"command": ["/bin/sh", "-c"], "args": ["python3 -m dynamo.vllm --data-parallel-size 16"]}
+    launched = VLLM.launched(plan, "worker", container)
+    assert "--data-parallel-start-rank $(( 8 * LWS_WORKER_INDEX ))" in launched["args"][0]
