@@ -17,8 +17,8 @@ from dynamo_render.plans.graph import Owner, ResourcePlan
 from dynamo_render.profiles import PROFILES
 from dynamo_render.satellites import COMPONENT_SATELLITES, GRAPH_SATELLITES
 from dynamo_render.settings import OperatorSettings
-from dynamo_render.workloads import WORKLOADS
 from dynamo_render.values import Value
+from dynamo_render.workloads import WORKLOADS
 
 _BUILD = {
     name: entry.build for room in (GRAPH_SATELLITES, WORKLOADS, COMPONENT_SATELLITES) for name, entry in room.items()

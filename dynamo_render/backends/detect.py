@@ -5,15 +5,16 @@ The caller asks for worker types only; every other component type has the backen
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from dynamo_render.kube.patterns import pattern
+
 FRAMEWORKS: Final = ("vllm", "sglang", "trtllm")
 
-_SEGMENT = re.compile(r"[^|&;]+")
-_PYTHON = re.compile(r"python[0-9.]*[ \t\n\f\r]")
-_MODULE_OPTION = re.compile(r"-m[ \t\n\f\r]")
+_SEGMENT = pattern(r"[^|&;]+")
+_PYTHON = pattern(r"python[0-9.]*[ \t\n\f\r]")
+_MODULE_OPTION = pattern(r"-m[ \t\n\f\r]")
 
 
 class BackendMismatch(ValueError):

@@ -7,7 +7,6 @@ that a quoted separator separates nothing and a valid script stays one.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable, Sequence
 
@@ -15,12 +14,13 @@ import attrs
 
 from dynamo_render.backends import shell
 from dynamo_render.backends.contract import Container
+from dynamo_render.kube.patterns import pattern
 
-_DIRECT_PYTHON = re.compile(r"(?:[^\n]*/)?python[0-9]*(?:\.[0-9]+)*")
-_PYTHON_WORD = re.compile(r"\S*python[0-9.]*")
-_SEGMENT = re.compile(r"[^|&;]+")
-_PYTHON = re.compile(r"python[0-9.]*[ \t\n\f\r]")
-_END_OF_WORD = re.compile(r"[ \t\n\f\r]|\Z")
+_DIRECT_PYTHON = pattern(r"(?:[^\n]*/)?python[0-9]*(?:\.[0-9]+)*")
+_PYTHON_WORD = pattern(r"\S*python[0-9.]*")
+_SEGMENT = pattern(r"[^|&;]+")
+_PYTHON = pattern(r"python[0-9.]*[ \t\n\f\r]")
+_END_OF_WORD = pattern(r"[ \t\n\f\r]|\Z")
 
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
 _OPTIONS_WITH_VALUE = frozenset({"--rcfile", "--init-file"})

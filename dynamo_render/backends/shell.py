@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from dynamo_render.kube.patterns import pattern
+
 
 class Untokenizable(ValueError):
     """The text ends inside of a quote, a substitution or an escape."""
@@ -42,17 +44,17 @@ class _Token(NamedTuple):
     text: str
 
 
-_BLANK = re.compile(r"(?:[ \t]|\\\n)+")
-_COMMENT = re.compile(r"#[^\n]*")
+_BLANK = pattern(r"(?:[ \t]|\\\n)+")
+_COMMENT = pattern(r"#[^\n]*")
 # `<(` and `>(` start a process substitution, which is a word; `&>` is two things to a POSIX shell and stays two here.
-_REDIRECTION = re.compile(r"[0-9]*(?:<<<|<<-|<<|<>|<&|<(?!\()|>>|>&|>\||>(?!\())")
-_SEPARATOR = re.compile(r"\n|&&|\|\||\|&|;;&|;;|;&|[;&|()]")
-_WORD_PART = re.compile(r"""[^ \t\n|&;()<>\\'"`$]+|\\.|\$\(|\$\{|\$'|\$|[<>]\(|['"`]""", re.DOTALL)
-_NESTED_PART = re.compile(r"""[^\\'"`$(){}#]+|\\.|\$\(|\$\{|\$'|.""", re.DOTALL)
-_SINGLE = re.compile(r"'[^']*'")
-_ESCAPED_SINGLE = re.compile(r"\$'(?:[^'\\]|\\.)*'", re.DOTALL)
-_BACKQUOTED = re.compile(r"`(?:[^`\\]|\\.)*`", re.DOTALL)
-_ESCAPE_IN_DOUBLE = re.compile(r'\\([$`"\\])|\\\n')
+_REDIRECTION = pattern(r"[0-9]*(?:<<<|<<-|<<|<>|<&|<(?!\()|>>|>&|>\||>(?!\())")
+_SEPARATOR = pattern(r"\n|&&|\|\||\|&|;;&|;;|;&|[;&|()]")
+_WORD_PART = pattern(r"""[^ \t\n|&;()<>\\'"`$]+|\\.|\$\(|\$\{|\$'|\$|[<>]\(|['"`]""", re.DOTALL)
+_NESTED_PART = pattern(r"""[^\\'"`$(){}#]+|\\.|\$\(|\$\{|\$'|.""", re.DOTALL)
+_SINGLE = pattern(r"'[^']*'")
+_ESCAPED_SINGLE = pattern(r"\$'(?:[^'\\]|\\.)*'", re.DOTALL)
+_BACKQUOTED = pattern(r"`(?:[^`\\]|\\.)*`", re.DOTALL)
+_ESCAPE_IN_DOUBLE = pattern(r'\\([$`"\\])|\\\n')
 
 _OPAQUE = {"'": _SINGLE, "$'": _ESCAPED_SINGLE, "`": _BACKQUOTED}
 _CLOSER = {"$(": ")", "(": ")", "<(": ")", ">(": ")", "${": "}", '"': '"'}

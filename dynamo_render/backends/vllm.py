@@ -6,7 +6,6 @@ Which of the two is read from the flags in the container's arguments and the GPU
 from __future__ import annotations
 
 import itertools
-import re
 from typing import Any, Final, Literal
 
 import attrs
@@ -27,13 +26,14 @@ from dynamo_render.backends.injection import (
     without,
     words_of,
 )
+from dynamo_render.kube.patterns import pattern
 from dynamo_render.plans.launch import Addressing, LaunchPlan, Role
 
 CACHE_MOUNT: Final = "/root/.cache/vllm"
 RAY_PORT: Final = 6379
 RPC_PORT: Final = 13445
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+_INTEGER = pattern(r"[+-]?[0-9]+")
 _RAY_FLAG = Flags(keyword="vllm", text="--distributed-executor-backend ray")
 _RAY_HEAD = f"ray start --head --port={RAY_PORT}"
 _KEEPS_CHAIN = frozenset({"&&", "|"})

@@ -5,7 +5,7 @@ Specification: operator-config.md section 2.1. Nothing here knows the clock or w
 
 from __future__ import annotations
 
-import re
+from dynamo_render.kube.patterns import pattern
 
 _MICROSECOND, _MILLISECOND, _SECOND = 1_000, 1_000_000, 1_000_000_000
 _MINUTE, _HOUR = 60 * _SECOND, 3600 * _SECOND
@@ -19,7 +19,7 @@ _UNITS = {
     "m": _MINUTE,
     "h": _HOUR,
 }
-_TERM = re.compile(r"(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?(?P<unit>[^0-9.]+)")
+_TERM = pattern(r"(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?(?P<unit>[^0-9.]+)")
 _LIMIT = 2**63
 _MAX_LENGTH = 1000
 

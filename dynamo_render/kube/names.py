@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from dynamo_render.kube.patterns import pattern
+
 MAX_DNS_LABEL = 63
 MAX_DNS_SUBDOMAIN = 253
 MAX_LABEL_VALUE = 63
@@ -16,12 +18,12 @@ MAX_QUALIFIED_NAME_PART = 63
 _LOWER = "lower-case letters, digits and '-'"
 _LOWER_DOTTED = "lower-case letters, digits, '-' and '.'"
 _MIXED = "letters, digits, '-', '_' and '.'"
-_NOT_LOWER = re.compile(r"[^a-z0-9-]")
-_NOT_LOWER_DOTTED = re.compile(r"[^a-z0-9.-]")
-_NOT_MIXED = re.compile(r"[^A-Za-z0-9._-]")
-_LETTER = re.compile(r"[a-z]")
-_LOWER_END = re.compile(r"[a-z0-9]")
-_MIXED_END = re.compile(r"[A-Za-z0-9]")
+_NOT_LOWER = pattern(r"[^a-z0-9-]")
+_NOT_LOWER_DOTTED = pattern(r"[^a-z0-9.-]")
+_NOT_MIXED = pattern(r"[^A-Za-z0-9._-]")
+_LETTER = pattern(r"[a-z]")
+_LOWER_END = pattern(r"[a-z0-9]")
+_MIXED_END = pattern(r"[A-Za-z0-9]")
 
 
 def is_dns_label(text: str) -> bool:

@@ -11,16 +11,18 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from dynamo_render.kube.patterns import pattern
+
 if TYPE_CHECKING:
     from decimal import Decimal
 
-_GRAMMAR = re.compile(
+_GRAMMAR = pattern(
     r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?"
     r"(?:(?P<suffix>[numkMGTPE]|[KMGTPE]i)|[eE](?P<exponent>[+-]?[0-9]+))?"
 )
 # The schema is laxer than the parser: it lets an exponent have a fraction.
 _SCHEMA_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-_SCHEMA = re.compile(rf"[+-]?{_SCHEMA_NUMBER}(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?{_SCHEMA_NUMBER})?")
+_SCHEMA = pattern(rf"[+-]?{_SCHEMA_NUMBER}(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?{_SCHEMA_NUMBER})?")
 
 _DECIMAL_EXPONENTS = {"": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _DECIMAL_SUFFIXES = {exponent: suffix for suffix, exponent in _DECIMAL_EXPONENTS.items()}

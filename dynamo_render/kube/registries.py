@@ -10,6 +10,8 @@ import binascii
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from dynamo_render.kube.patterns import pattern
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -21,21 +23,21 @@ Rule = Literal["exact", "reference"]
 
 _OTHER_NAMES = {"index.docker.io": DEFAULT_REGISTRY}
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_USER = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*")
-_HOST = re.compile(r"(?:[A-Za-z0-9_.~!$&'()*+,;=:\[\]<>\"-]|[^\x00-\x7f]|%25|%[89A-Fa-f][0-9A-Fa-f])*")
-_HOST_ESCAPES = re.compile(r"%25|(?:%[89A-Fa-f][0-9A-Fa-f])+")
-_PORT = re.compile(r"(?::[0-9]*)?")
+_SCHEME = pattern(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_CONTROL = pattern(r"[\x00-\x1f\x7f]")
+_BAD_ESCAPE = pattern(r"%(?![0-9A-Fa-f]{2})")
+_USER = pattern(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*")
+_HOST = pattern(r"(?:[A-Za-z0-9_.~!$&'()*+,;=:\[\]<>\"-]|[^\x00-\x7f]|%25|%[89A-Fa-f][0-9A-Fa-f])*")
+_HOST_ESCAPES = pattern(r"%25|(?:%[89A-Fa-f][0-9A-Fa-f])+")
+_PORT = pattern(r"(?::[0-9]*)?")
 
 _DOMAIN_PART = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
-_DOMAIN = re.compile(rf"(?:{_DOMAIN_PART}(?:\.{_DOMAIN_PART})*|\[[0-9A-Fa-f:]+\])(?::[0-9]+)?")
+_DOMAIN = pattern(rf"(?:{_DOMAIN_PART}(?:\.{_DOMAIN_PART})*|\[[0-9A-Fa-f:]+\])(?::[0-9]+)?")
 _PATH_PART = r"[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*"
-_PATH = re.compile(rf"{_PATH_PART}(?:/{_PATH_PART})*")
-_TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
-_DIGEST = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Fa-f]{32,}")
-_IMAGE_ID = re.compile(r"[0-9a-f]{64}")
+_PATH = pattern(rf"{_PATH_PART}(?:/{_PATH_PART})*")
+_TAG = pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_DIGEST = pattern(r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Fa-f]{32,}")
+_IMAGE_ID = pattern(r"[0-9a-f]{64}")
 _MAX_PATH = 255
 
 

@@ -59,7 +59,9 @@ def _documents(text: str, source: str) -> Iterator[tuple[object, Piece]]:
                 yield value, yaml_stream.piece_of(text, yaml_json.start_of_value(text, start), end, source)
             start, count = end, count + 1
         start = yaml_json.start_of_value(text, start) if count else 0
-    if count > 1 and start < len(text):
+    if count and start == len(text):
+        return
+    if count > 1:
         raise yaml_stream.refusal_at("more JSON was expected here", text, start, source)
     for piece in yaml_stream.yaml_pieces(text, source, start):
         if (read := yaml_reader.read_piece(piece)) is not None:

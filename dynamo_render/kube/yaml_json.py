@@ -106,11 +106,12 @@ def _whole_number(digits: str) -> yaml_scalars.Scalar:
     return yaml_scalars.json_scalar(int(digits)) if len(digits) <= _MOST_DIGITS else _number(digits)
 
 
-def _number(digits: str) -> yaml_scalars.Scalar:
+def _number(digits: str) -> float:
+    """Return the number; whole floats are integers as in YAML, as long as that is the same number."""
     value = float(digits)
     if math.isinf(value):
         raise _RefusedJson(f"the number {digits} is out of range", digits)
-    return yaml_scalars.json_scalar(value)
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def _no_json(word: str) -> None:

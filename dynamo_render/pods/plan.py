@@ -5,7 +5,7 @@ from __future__ import annotations
 from dynamo_render import backends
 from dynamo_render.backends import detect
 from dynamo_render.backends.contract import Backend
-from dynamo_render.components.contract import Base, ComponentType
+from dynamo_render.components.contract import ComponentType
 from dynamo_render.plans.launch import Addressing, LaunchPlan
 from dynamo_render.plans.pod import Json, PodPlan
 from dynamo_render.pods import accounts, env, overrides, pull_secrets, resources, volumes
@@ -22,6 +22,8 @@ def planned(
     base = component.base(scope)
     storage = volumes.planned(scope, backend)
     user_container, user_pod = overrides.planned_container(scope), overrides.planned_pod(scope)
+    launch = _launch(scope, backend, addressing, storage.cache_root)
+    _warn_of_dropped_probes(scope, backend, launch)
     return PodPlan(
         container=base.container,
         pod=base.pod,
@@ -38,7 +40,7 @@ def planned(
         security_context=None if "securityContext" in user_pod.content else {"fsGroup": 1000},
         account=accounts.planned(scope),
         pull_secrets=pull_secrets.planned(scope),
-        launch=_launch(scope, backend, addressing, storage.cache_root),
+        launch=launch,
         scheduler=scheduler,
     )
 
@@ -60,6 +62,15 @@ def chosen_backend(scope: ComponentScope, component: ComponentType) -> Backend:
 def _component_probes(scope: ComponentScope) -> dict[str, Json]:
     probes = {"livenessProbe": scope.spec.liveness_probe, "readinessProbe": scope.spec.readiness_probe}
     return {name: probe for name, probe in probes.items() if probe is not None}
+
+
+def _warn_of_dropped_probes(scope: ComponentScope, backend: Backend, launch: LaunchPlan) -> None:
+    """Report the user's probes that multinode workers lose (D-08)."""
+    container = {**scope.spec.main_container, **_component_probes(scope)}
+    for probe in backend.drops_probes(launch, "worker", container):
+        field = (probe,) if probe in _component_probes(scope) else ("extraPodSpec", "mainContainer", probe)
+        message = f"is not used for the workers of a multinode component: only the leader of {backend.name} serves"
+        scope.warn("probe/dropped", field, message)
 
 
 def _launch(scope: ComponentScope, backend: Backend, addressing: Addressing | None, cache_root: str | None) -> LaunchPlan:

@@ -8,11 +8,11 @@ from typing import Any
 import attrs
 
 from dynamo_render.components import epp, planner
+from dynamo_render.errors import Problem
 from dynamo_render.facts import FactQuery
 from dynamo_render.kube import structural
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.pods import accounts
-from dynamo_render.errors import Problem
 from dynamo_render.satellites.contract import Graph, GraphSatellite
 from dynamo_render.values import Value
 

@@ -14,7 +14,6 @@ from dynamo_render.kube import structural
 from dynamo_render.kube.structural import (
     ANY,
     BOOLEAN,
-    INT32,
     INT64,
     QUANTITY,
     STRING,
