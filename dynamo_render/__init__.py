@@ -1,7 +1,7 @@
 """Render Dynamo custom resources to Kubernetes objects, without a cluster.
 
-`render` maps one resource, the operator's settings and facts about the cluster to the objects that belong to it. The package does
-no I/O and reads no clock, environment or random value; the same input gives the same bytes everywhere.
+`render` maps one resource, the operator's settings and facts about the cluster to the objects that belong to it. The
+package does no I/O and reads no clock, environment or random value; the same input gives the same bytes everywhere.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ Severity = Literal["error", "warning"]
 class Problem(Value):
     """One thing that is wrong with, or doubtful about, an input.
 
-    *path* holds the keys and list indexes from the top of the document; *rule* is a stable id such as ``schema/type`` or
-    ``SVC-V03`` of the specification.
+    *path* holds the keys and list indexes from the top of the document; *rule* is a stable id such as ``schema/type``
+    or ``SVC-V03`` of the specification.
     """
 
     rule: str

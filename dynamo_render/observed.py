@@ -22,9 +22,9 @@ class RestartStatus(Value):
 class Observed(Value):
     """Live state of one resource, by service name.
 
-    *restart* is the status of an earlier pass, *restarted* the services that have come back since, *restart_stamps* the restart
-    annotations that live objects carry, *replicas* the counts that a scaling adapter owns, *clique_order* the cliques of a
-    live PodCliqueSet in their order.
+    *restart* is the status of an earlier pass, *restarted* the services that have come back since, *restart_stamps* the
+    restart annotations that live objects carry, *replicas* the counts that a scaling adapter owns, *clique_order* the
+    cliques of a live PodCliqueSet in their order.
     """
 
     restart: RestartStatus | None = None

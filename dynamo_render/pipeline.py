@@ -29,8 +29,8 @@ _BUILD = {
 class Rendered(Value):
     """What a resource leads to.
 
-    *objects* are plain JSON mappings in apply order; *owners* says for each who owns it, None for shared ones; *warnings* are
-    problems that do not stand in the way.
+    *objects* are plain JSON mappings in apply order; *owners* says for each who owns it, None for shared ones;
+    *warnings* are problems that do not stand in the way.
     """
 
     objects: tuple[manifest.Manifest, ...]
@@ -80,7 +80,7 @@ def _kind_of(resource: Mapping[str, Any]) -> Kind:
 def _unknown_kind(api_version: object, name: object) -> Problem:
     known = ", ".join(sorted(kind for _version, kind in kinds.KINDS))
     if not isinstance(name, str) or name not in {kind for _version, kind in kinds.KINDS}:
-        hint = structural.nearest(name, tuple(kind for _version, kind in kinds.KINDS)) if isinstance(name, str) else None
+        hint = structural.nearest(name, tuple(kind for _version, kind in kinds.KINDS))
         found = f"got {structural.shown(name)}" if name is not None else "which is missing"
         return Problem("schema/kind", ("kind",), f"must be one of {known}; {found}", hint)
     found = f"got {structural.shown(api_version)}" if api_version is not None else "which is missing"

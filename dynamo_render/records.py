@@ -45,8 +45,11 @@ def _collection(build: type, value: object, of: Any) -> object:
     if not isinstance(value, list | tuple | set | frozenset):
         message = f"must be array, got {structural.kind_of(value)}"
         raise _WrongType(message)
-    item = of.__args__[0]
-    return build(_converter.structure(list(value), list[item]))
+    return build(_converter.structure(list(value), _list_of(of.__args__[0])))
+
+
+def _list_of(item: Any) -> Any:
+    return list[item]
 
 
 def _mapping(value: object, of: Any) -> object:
@@ -68,7 +71,7 @@ def _mapping(value: object, of: Any) -> object:
             ]
             wrong.append(error)
     if wrong:
-        raise BaseValidationError("entries are wrong", wrong, of)  # noqa: EM101 - never shown
+        raise BaseValidationError("entries are wrong", wrong, of)
     return result
 
 

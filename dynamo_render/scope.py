@@ -1,12 +1,12 @@
 """The inputs of the plan stage, side by side: a graph's or component's fields, settings, facts and profile.
 
-Scopes are read while planning only; plans never hold one. The few values here that are computed (names, the effective discovery
-backend) are those that several rooms need.
+Scopes are read while planning only; plans never hold one. The few values here that are computed (names, the effective
+discovery backend) are those that several rooms need.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import attrs
@@ -30,8 +30,8 @@ RESTART_ANNOTATION = "nvidia.com/restartAt"
 class GraphScope(Value):
     """One graph: where it lives and what surrounds it.
 
-    A component deployment that no graph owns has an empty *name* in profiles that say so. *problems* is where the plan stage
-    reports what it finds, so that one run shows all of it.
+    A component deployment that no graph owns has an empty *name* in profiles that say so. *problems* is where the plan
+    stage reports what it finds, so that one run shows all of it.
     """
 
     name: str
@@ -63,11 +63,11 @@ class ComponentScope(Value):
     """One component of a graph, or a component deployment of its own.
 
     *service* is the name users gave it, *name* the name of its objects, *engine* the explicit backend
-    framework, *envs* the variables of graph and component, later ones winning, *dynamo_namespace* where its pods register and
-    *selected_namespace* the one that its Services select; the two differ only for shipped oddities. *annotations* are those that
-    steer it after the graph's have been folded in, *path* is where problems of its fields are reported. The rest is metadata in
-    the making: *labels* and *object_annotations* of its objects; *pod_labels* of its pods, over which *extra_pod_labels* come
-    last; *pod_annotations*.
+    framework, *envs* the variables of graph and component, later ones winning, *dynamo_namespace* where its pods
+    register and *selected_namespace* the one that its Services select; the two differ only for shipped oddities.
+    *annotations* are those that steer it after the graph's have been folded in, *path* is where problems of its fields
+    are reported. The rest is metadata in the making: *labels* and *object_annotations* of its objects; *pod_labels* of
+    its pods, over which *extra_pod_labels* come last; *pod_annotations*.
     """
 
     graph: GraphScope
@@ -76,7 +76,7 @@ class ComponentScope(Value):
     name: str
     spec: ComponentSpec
     engine: str | None
-    envs: Sequence[Mapping[str, Any]]
+    envs: tuple[dict[str, Any], ...]
     dynamo_namespace: str
     selected_namespace: str
     annotations: Mapping[str, str]

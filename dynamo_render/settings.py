@@ -70,7 +70,7 @@ def with_delay_in_nanoseconds(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
         except durations.InvalidDuration as error:
             raise InvalidSettings([Problem("settings/duration", ("grove_termination_delay",), str(error))]) from None
     seconds = result.get("grove_termination_delay_seconds")
-    if type(seconds) in (int, float):
+    if isinstance(seconds, int | float) and not isinstance(seconds, bool):
         if "grove_termination_delay" in mapping:
             message = "is given in seconds and as grove_termination_delay; give one of them"
             raise InvalidSettings([Problem("settings/contradiction", ("grove_termination_delay_seconds",), message)])

@@ -1,7 +1,7 @@
 """Equality, hash and repr of frozen values, once for all of them.
 
-attrs can generate these for every class, at half of its cost at import: too much for a command that should answer in a tenth of
-a second. Values derive from `Value` and are declared with ``@attrs.frozen(eq=False, repr=False)``.
+attrs can generate these for every class, at half of its cost at import: too much for a command that should answer in a
+tenth of a second. Values derive from `Value` and are declared with ``@attrs.frozen(eq=False, repr=False)``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The endpoint picker of the Gateway API Inference Extension. Specification: rendering.md sections 6, 7, 8.1 and 23.1."""
+"""The endpoint picker of the Gateway API Inference Extension. rendering.md sections 6, 7, 8.1 and 23.1."""
 
 from __future__ import annotations
 

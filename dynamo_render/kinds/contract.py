@@ -41,8 +41,8 @@ class Inputs(Value):
 class Kind(Value):
     """One kind of custom resource.
 
-    *read* structures and checks a resource; *needs* says which facts its plan will ask for; *plan* decides its objects, reports
-    problems into the given list, and raises MissingFacts where a fact is needed and not given.
+    *read* structures and checks a resource; *needs* says which facts its plan will ask for; *plan* decides its objects,
+    reports problems into the given list, and raises MissingFacts where a fact is needed and not given.
     """
 
     read: Callable[[Mapping[str, Any], Profile], Reading]

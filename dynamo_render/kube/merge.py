@@ -1,4 +1,4 @@
-"""Merging of user content over defaults, in the two ways that releases differ. Specification: rendering.md section 9."""
+"""Merging of user content over defaults, in the two ways in which profiles differ. rendering.md section 9."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Json = dict[str, Any]
 def overlaid(base: Mapping[str, Any], user: Mapping[str, Any]) -> Json:
     """Return *base* with the non-zero values of *user* over it, mappings merged key by key, lists replaced whole.
 
-    A zero value never replaces a set one. A number never replaces a name (a probe's port): the released operator compares a
-    port's kind first, and the kind of a number is zero.
+    A zero value never replaces a set one. A number never replaces a name (a probe's port): the released operator
+    compares a port's kind first, and the kind of a number is zero.
     """
     result = dict(base)
     for key, value in user.items():

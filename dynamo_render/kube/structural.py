@@ -1,8 +1,8 @@
 """Structural schemas: what a Kubernetes API server and a typed client do to a value before anyone uses it.
 
-A schema node compiles to a decoder. Decoding prunes unknown keys, drops nulls, fills defaults, checks types without coercing
-any, and leaves out what a typed client would not write again (zero values of fields that are no pointers). Problems are
-collected, never raised. The result shares no mutable state with the input.
+A schema node compiles to a decoder. Decoding prunes unknown keys, drops nulls, fills defaults, checks types without
+coercing any, and leaves out what a typed client would not write again (zero values of fields that are no pointers).
+Problems are collected, never raised. The result shares no mutable state with the input.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ INVALID: Final = object()
 REQUIRED: Final = object()
 ABSENT: Final = object()
 
+_LONGEST_SHOWN: Final = 60
+_MOST_LISTED: Final = 8
 _INT_RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "integer": (-(2**63), 2**63 - 1)}
 
 
@@ -96,9 +98,9 @@ class Field(Value):
 class Struct(Value):
     """A mapping with declared keys.
 
-    With *build* the decoded value is ``build(**attributes)``; without, it is a plain mapping. *keeps_zeros* leaves explicit
-    zero values of its own keys in place, for structs whose reader tells absent from empty. *closed* is false where the API
-    server keeps unknown keys.
+    With *build* the decoded value is ``build(**attributes)``; without, it is a plain mapping. *keeps_zeros* leaves
+    explicit zero values of its own keys in place, for structs whose reader tells absent from empty. *closed* is false
+    where the API server keeps unknown keys.
     """
 
     name: str
@@ -178,7 +180,7 @@ def kind_of(value: object) -> str:
 def shown(value: object) -> str:
     """Return *value* as a message quotes it, cut to a readable length."""
     text = f'"{value}"' if isinstance(value, str) else str(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
 
 
 def _wrong_type(value: object, wanted: str, where: Where, findings: Findings) -> object:
@@ -216,7 +218,7 @@ def _text_decoder(node: Scalar) -> Decoder:
             return _wrong_type(value, "string" if python_type is str else wanted, where, findings)
         if enum and value not in enum:
             findings.error(where, "enum", f"must be one of {', '.join(enum)}, got {shown(value)}", nearest(value, enum))
-        elif min_length and len(value) < min_length:
+        elif isinstance(value, str) and len(value) < min_length:
             findings.error(where, "length", "must not be empty")
         return value
 
@@ -347,7 +349,7 @@ def _ref_decoder(name: str) -> Decoder:
     return decode
 
 
-def _struct_decoder(node: Struct) -> Decoder:
+def _struct_decoder(node: Struct) -> Decoder:  # noqa: C901 - one loop, kept flat: every render passes through it often
     fields = {
         key: (_plain_type(field.node), field.attribute or key, _drops_zero(node, field), decoder(field.node), field)
         for key, field in node.fields.items()
@@ -359,7 +361,7 @@ def _struct_decoder(node: Struct) -> Decoder:
     )
     build, closed = node.build, node.closed
 
-    def decode(value: Any, where: Where, findings: Findings) -> Any:
+    def decode(value: Any, where: Where, findings: Findings) -> Any:  # noqa: C901 - as above
         if type(value) is not dict:
             return _wrong_type(value, "object", where, findings)
         result: dict[str, Any] = {}
@@ -391,7 +393,7 @@ def _struct_decoder(node: Struct) -> Decoder:
 
 
 def _plain_type(node: Node) -> type | None:
-    """Return the Python type whose values *node* takes as they are, if there is one: the short way through a decoder."""
+    """Return the Python type whose values *node* takes as they are, if any: the short way through a decoder."""
     if isinstance(node, Scalar) and not (node.enum or node.min_length or node.minimum is not None):
         return _PYTHON_TYPES.get(node.kind)
     return None
@@ -421,13 +423,15 @@ def _fill(result: dict[str, Any], attribute: str, missing: object, where: Where,
 
 def _note_unknown(key: str, node: Struct, where: Where, findings: Findings) -> None:
     hint = nearest(key, tuple(node.fields))
-    if hint is None and node.fields and len(node.fields) <= 8:
+    if hint is None and node.fields and len(node.fields) <= _MOST_LISTED:
         hint = f"known fields: {', '.join(sorted(node.fields))}"
     findings.warn((where, key), "unknown-field", "is not a known field and is dropped", hint)
 
 
-def nearest(text: str, known: tuple[str, ...]) -> str | None:
+def nearest(text: object, known: tuple[str, ...]) -> str | None:
     """Return ``did you mean X?`` for the known name that is closest to *text*, if any is close."""
+    if not isinstance(text, str):
+        return None
     folded = {name.lower(): name for name in known}
     if text.lower() in folded:
         return f"did you mean {folded[text.lower()]}?"

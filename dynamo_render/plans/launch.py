@@ -15,9 +15,9 @@ Role = Literal["main", "leader", "worker"]
 class Addressing(Value):
     """How the pods of one multinode replica find each other, as texts that the kubelet or a shell expands.
 
-    *hosts* is the leader and then every worker in order; *rank* is the node rank of a worker, *rank_in_sum* the same inside
-    ``$(( ))``, where the kubelet expands nothing; *needs_shell* says whether the rank is only right when a shell evaluates it,
-    *waits_for_names* whether the leader must wait until the workers resolve.
+    *hosts* is the leader and then every worker in order; *rank* is the node rank of a worker, *rank_in_sum* the same
+    inside ``$(( ))``, where the kubelet expands nothing; *needs_shell* says whether the rank is only right when a shell
+    evaluates it, *waits_for_names* whether the leader must wait until the workers resolve.
     """
 
     leader: str
@@ -32,8 +32,8 @@ class Addressing(Value):
 class LaunchPlan(Value):
     """What a backend needs to know to start its engine in each role of one component.
 
-    *gpus* is the GPU limit of one node (0 when it is no integer), *processes* the number of MPI processes over all nodes.
-    *addressing* is None for a component on one node.
+    *gpus* is the GPU limit of one node (0 when it is no integer), *processes* the number of MPI processes over all
+    nodes. *addressing* is None for a component on one node.
     """
 
     backend: str

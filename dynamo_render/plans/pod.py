@@ -17,7 +17,8 @@ Json = dict[str, Any]
 class Overrides(Value):
     """What a user says over a base: *content* to merge, *cleared* the keys that an explicit empty value removes.
 
-    With *zeros_win* a given zero replaces the base's value; *probes_replace* says whether a probe replaces the default whole.
+    With *zeros_win* a given zero replaces the base's value; *probes_replace* says whether a probe replaces the default
+    whole.
     """
 
     content: Json
@@ -48,8 +49,8 @@ class VolumePlan(Value):
 class PodPlan(Value):
     """The pods of one component in every role.
 
-    *env* holds plain values by name, *field_env* downward-API paths by name, *component_env* the entries that win over the main
-    container's. *account* fills an empty service account; *forced_account* replaces any.
+    *env* holds plain values by name, *field_env* downward-API paths by name, *component_env* the entries that win over
+    the main container's. *account* fills an empty service account; *forced_account* replaces any.
     """
 
     container: Json

@@ -1,7 +1,7 @@
 """Lays the layers of a pod over each other, in one fixed order. Specification: rendering.md section 5.
 
-A draft belongs to one call and is built up in place; every pod that comes out is made of fresh values. The layers have names, so
-that a tool can stop after any of them and compare.
+A draft belongs to one call and is built up in place; every pod that comes out is made of fresh values. The layers have
+names, so that a tool can stop after any of them and compare.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ FIELD_ENV: Mapping[str, str] = {
 
 
 def planned(scope: ComponentScope, of_type: Mapping[str, str]) -> dict[str, str]:
-    """Return the plain values that the operator itself sets: addresses, the component's identity, then those of its type."""
+    """Return the plain values that the operator sets: addresses, the component's identity, those of its type."""
     settings, graph = scope.graph.settings, scope.graph
     addresses = {
         "NATS_SERVER": settings.nats_address,

@@ -41,7 +41,7 @@ def _overrides(scope: ComponentScope, struct: Struct, content: Mapping[str, Any]
 
 
 def merged(base: Json, user: Overrides) -> Json:
-    """Return *base* with the user's content laid over it; env is left to its own layer, a startup probe replaces whole."""
+    """Return *base* with the user's content over it; env has its own layer, a startup probe replaces whole."""
     content = structural.copied({key: value for key, value in user.content.items() if key not in _LAID_ELSEWHERE})
     if user.zeros_win:
         result = merge.replaced(base, content, user.cleared)

@@ -30,7 +30,7 @@ def planned(
         probes=base.probes,
         env=env.planned(scope, base.env),
         field_env=env.FIELD_ENV,
-        component_env=tuple(scope.envs),
+        component_env=scope.envs,
         main_container=user_container,
         pod_overrides=user_pod,
         component_probes=_component_probes(scope),
@@ -73,7 +73,9 @@ def _warn_of_dropped_probes(scope: ComponentScope, backend: Backend, launch: Lau
         scope.warn("probe/dropped", field, message)
 
 
-def _launch(scope: ComponentScope, backend: Backend, addressing: Addressing | None, cache_root: str | None) -> LaunchPlan:
+def _launch(
+    scope: ComponentScope, backend: Backend, addressing: Addressing | None, cache_root: str | None
+) -> LaunchPlan:
     profile = scope.profile
     return LaunchPlan(
         backend=backend.name,

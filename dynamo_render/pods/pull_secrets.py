@@ -1,4 +1,4 @@
-"""Image pull secrets found for a component's images among the docker secrets of its namespace. rendering.md section 12.2."""
+"""Image pull secrets for a component's images, among the docker secrets of its namespace. rendering.md section 12.2."""
 
 from __future__ import annotations
 

@@ -46,7 +46,8 @@ def _parsed(scope: ComponentScope, text: str, side: str, *field: str) -> str:
     try:
         return quantity.normalise(text)
     except quantity.InvalidQuantity as error:
-        scope.refuse("CTL-04", ("resources", side, *field), f"is no quantity: {error}", "write a number with a unit: 500m, 4Gi")
+        hint = "write a number with a unit: 500m, 4Gi"
+        scope.refuse("CTL-04", ("resources", side, *field), f"is no quantity: {error}", hint)
         return text
 
 
@@ -62,7 +63,7 @@ def overlaid(present: Json, plan: ResourcePlan) -> Json:
 
 
 def whole_gpus(text: str | None, bits: int = 64) -> int | None:
-    """Return *text* as a base-10 integer of so many bits, or None where it is none, as the launch arithmetic reads it."""
+    """Return *text* as a base-10 integer of so many bits, as launch arithmetic reads it, or None where it is none."""
     digits = (text or "").removeprefix("-") if (text or "").startswith("-") else (text or "").removeprefix("+")
     if not digits or not digits.isascii() or not digits.isdigit():
         return None

@@ -1,6 +1,7 @@
-"""What differs between releases, as data: numbers, texts and switches that are named after a behaviour, never a release.
+"""What differs between releases, as data: numbers, texts and switches.
 
-A profile is read at plan time only. Sources: rendering.md sections 7, 8 and 25, decisions.md section 2.
+A switch is named after a behaviour, never a release. A profile is read at plan time only. Sources: rendering.md sections
+7, 8 and 25, decisions.md section 2.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Profile(Value):
     frontend_probes: Probes
     worker_probes: Probes
     epp_probes: Probes
-    planner_probes: Probes = {}
+    planner_probes: Probes = attrs.field(factory=dict)
 
     # Merging user content into defaults.
     user_probe_replaces_default: bool

@@ -1,4 +1,4 @@
-"""Profile ``0.9``: what the documents of the 0.9 release promise, with its known defects mended (decisions.md section 2)."""
+"""Profile ``0.9``: what the documents of the 0.9 release promise, known defects mended (decisions.md section 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an object beside the workloads offers: what is planned for a graph or component, and the objects made from it."""
+"""What a satellite offers: what is planned for a graph or a component, and the objects made from that."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dynamo_render.values import Value
 
 @attrs.frozen(eq=False, repr=False)
 class Graph(Value):
-    """A graph as satellites see it at plan time: its scope, its own fields, and its components in service-name order."""
+    """A graph as satellites see it at plan time: scope, own fields, and components in service-name order."""
 
     scope: GraphScope
     spec: GraphSpec

@@ -1,4 +1,4 @@
-"""The SSH key of TensorRT-LLM multinode, copied into the graph's namespace. Specification: rendering.md section 23.6."""
+"""The SSH key of TensorRT-LLM multinode, copied into the graph's namespace. rendering.md section 23.6."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def _planned(scope: ComponentScope) -> Iterable[ServicePlan]:
 
 
 def _on_grove(scope: ComponentScope) -> Iterable[ServicePlan]:
-    """Yield the Service of a component on Grove: of every one with Kubernetes discovery, otherwise of frontends only."""
+    """Yield the Service of a component on Grove: of each with Kubernetes discovery, otherwise of frontends only."""
     discovers = scope.graph.discovery == "kubernetes"
     if not discovers and scope.component_type != "frontend":
         return

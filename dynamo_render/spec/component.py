@@ -137,11 +137,7 @@ class ExtraPodSpec:
 
 def without_zeros(struct: Struct, content: Mapping[str, Any]) -> Json:
     """Return *content* without the zero values at its top that a typed client does not write."""
-    return {
-        name: entry
-        for name, entry in content.items()
-        if entry or struct.fields[name].emit in {"if-set", "always"}
-    }
+    return {name: entry for name, entry in content.items() if entry or struct.fields[name].emit in {"if-set", "always"}}
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -226,7 +222,7 @@ def _container() -> Struct:
 
 
 def _pod_spec(container: Struct) -> Struct:
-    """Return the schema of ``extraPodSpec``: a pod spec whose containers are optional, with the main container beside."""
+    """Return the schema of ``extraPodSpec``: a pod spec with optional containers, and the main container beside."""
     plain = structural.embedded("core/v1.PodSpec")
     no_context = "write `securityContext: {}` to run without the default fsGroup"
     fields = {

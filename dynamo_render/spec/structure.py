@@ -1,7 +1,8 @@
 """Classes of user-written fields to and from JSON, by the field table that each class carries.
 
-Such a class is an attrs class whose fields are all declared with `key`; `struct_of` turns it into a structural schema and `encoded`
-writes an instance as the released operator's typed client would. Structuring is strict: no type is coerced.
+Such a class is an attrs class whose fields are all declared with `key`; `struct_of` turns it into a structural schema
+and `encoded` writes an instance as the released operator's typed client would. Structuring is strict: no type is
+coerced.
 """
 
 from __future__ import annotations
@@ -27,32 +28,22 @@ def key(
     null_hint: str | None = None,
 ) -> Any:
     """Declare a field of a user-written class: its JSON schema, when it is written again, its server-side default."""
-    table = (node, name, emit, required, default, null_hint)
-    return attrs.field(default=None if default is ABSENT else default, metadata={_TABLE: table})
+    schema = struct_of(node) if isinstance(node, type) else node
+    field = Field(schema, emit, required, default, "", null_hint)
+    return attrs.field(default=None if default is ABSENT else default, metadata={_TABLE: (name, field)})
 
 
 @functools.cache
-def struct_of(cls: type[Any]) -> Struct:
+def struct_of(cls: type) -> Struct:
     """Return the structural schema of *cls*; decoding it gives an instance."""
-    fields = {json_name: field for json_name, field, _emit in _rows(cls)}
-    return Struct(cls.__name__, fields, cls)
+    return Struct(cls.__name__, dict(_rows(cls)), cls)
 
 
 @functools.cache
-def _rows(cls: type[Any]) -> tuple[tuple[str, Field, Emit], ...]:
-    return tuple(
-        _row(attribute.name, *attribute.metadata[_TABLE])
-        for attribute in attrs.fields(cls)
-        if _TABLE in attribute.metadata
-    )
-
-
-def _row(
-    attribute: str, node: Node | type, name: str | None, emit: Emit, required: bool, default: object, null_hint: str | None
-) -> tuple[str, Field, Emit]:
-    resolved = struct_of(node) if isinstance(node, type) and attrs.has(node) else node
-    field = Field(resolved, emit, required, default, attribute, null_hint)  # type: ignore[arg-type]
-    return name or camel_case(attribute), field, emit
+def _rows(cls: type) -> tuple[tuple[str, Field], ...]:
+    """Return the fields of *cls* by JSON name, in the order of the class."""
+    declared = ((attribute.name, *attribute.metadata[_TABLE]) for attribute in attrs.fields(cls))
+    return tuple((name or camel_case(own), attrs.evolve(field, attribute=own)) for own, name, field in declared)
 
 
 def camel_case(name: str) -> str:
@@ -62,17 +53,18 @@ def camel_case(name: str) -> str:
 
 
 @functools.cache
-def decoder_of(cls: type[Any]) -> structural.Decoder:
+def decoder_of(cls: type) -> structural.Decoder:
     """Return the decoder that gives instances of *cls*."""
     return structural.decoder(struct_of(cls))
 
 
 def encoded(instance: Any) -> dict[str, Any]:
-    """Return *instance* as JSON; fields that a typed client leaves out are absent. Nothing is shared with *instance*."""
+    """Return *instance* as JSON, without fields that a typed client leaves out. Nothing is shared with *instance*."""
     result = {}
-    for json_name, field, emit in _rows(type(instance)):
+    own_class: type = type(instance)
+    for json_name, field in _rows(own_class):
         entry = getattr(instance, field.attribute)
-        if entry is None or (not entry and emit in {"non-zero", "non-empty"}):
+        if entry is None or (not entry and field.emit in {"non-zero", "non-empty"}):
             continue
         result[json_name] = _encoded_value(entry)
     return result

@@ -23,14 +23,14 @@ from dynamo_render.scope import (
     GraphScope,
 )
 from dynamo_render.spec import structure
-from dynamo_render.spec.component import ComponentDeploymentSpec, ComponentSpec, ExtraPodSpec
+from dynamo_render.spec.component import ComponentDeploymentSpec, ComponentSpec, ExtraPodSpec, Ingress
 from dynamo_render.spec.graph import GraphSpec
 
 
 def component_scope(
     graph: GraphScope, spec: GraphSpec, service: str, component: ComponentSpec, stamp: str | None
 ) -> ComponentScope:
-    """Return the scope of the component deployment that a graph makes of one service; *stamp* is its restart annotation."""
+    """Return the scope of the component deployment made of one service; *stamp* is its restart annotation."""
     path = ("spec", "services", service)
     dynamo_namespace = graph.dynamo_namespace(component)
     identity = metadata.identity_labels(service, dynamo_namespace, graph.name)
@@ -48,11 +48,15 @@ def component_scope(
             "labels": labels,
             "annotations": _annotations(graph, component, stamp),
             "extra_pod_spec": _extra_pod_spec(graph, component),
-            "ingress": component.ingress or (default_ingress(graph) if component.component_type == "frontend" else None),
+            "ingress": component.ingress or _default_ingress(graph, component),
         }
     )
     name = f"{graph.name}-{service.lower()}"
     return component_path.component_scope(graph, name, derived, identity, dynamo_namespace, path)
+
+
+def _default_ingress(graph: GraphScope, component: ComponentSpec) -> Ingress | None:
+    return default_ingress(graph) if component.component_type == "frontend" else None
 
 
 def _configured(graph: GraphScope, service: str, component: ComponentSpec) -> ComponentSpec:

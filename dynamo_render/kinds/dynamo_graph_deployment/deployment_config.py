@@ -14,6 +14,7 @@ from dynamo_render.spec.component import ComponentSpec, ResourceItem, Resources
 
 NAME = "DYN_DEPLOYMENT_CONFIG"
 _AMOUNTS = ("gpu", "cpu", "memory", "custom")
+_SMALLEST_POSITIONAL, _FIRST_EXPONENTIAL = 1e-6, 1e21
 _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -87,7 +88,7 @@ def _number(number: float) -> str:
     digits = (whole + fraction).lstrip("0").rstrip("0")
     leading = len(whole.lstrip("0")) or -(len(fraction) - len(fraction.lstrip("0")))
     point = leading + int(exponent or 0)
-    if 1e-6 <= abs(number) < 1e21:
+    if _SMALLEST_POSITIONAL <= abs(number) < _FIRST_EXPONENTIAL:
         return sign + _positional(digits, point)
     rest = f".{digits[1:]}" if len(digits) > 1 else ""
     return f"{sign}{digits[0]}{rest}e{point - 1:+d}"

@@ -1,4 +1,4 @@
-"""A graph on Grove: one PodCliqueSet with the Services and Ingress beside it. Specification: rendering.md section 16."""
+"""A graph on Grove: one PodCliqueSet with the Services and Ingress beside it. rendering.md section 16."""
 
 from __future__ import annotations
 

@@ -96,4 +96,3 @@ def _steps(graph: Graph, owner: Owner) -> Iterator[Step]:
             yield Step(entry, plan, owner if satellite.owned else None)
     pathway = grove_path.steps if uses_grove(graph.scope) else component_deployments.steps
     yield from pathway(graph.scope, graph.components, owner)
-

@@ -1,4 +1,4 @@
-"""Restarts: how far one has come, and which services carry its stamp. Specification: controllers-graph.md section 10."""
+"""Restarts: how far one has come, and which services carry its stamp. controllers-graph.md section 10."""
 
 from __future__ import annotations
 

@@ -32,7 +32,8 @@ def _claim_problems(claim: Claim, path: tuple[str | int, ...]) -> Iterator[Probl
     if claim.size is None or quantity.is_zero(claim.size):
         yield Problem("DGD-V04", (*path, "size"), "is required when create is true")
     if not claim.volume_access_mode:
-        yield Problem("DGD-V05", (*path, "volumeAccessMode"), "is required when create is true", "ReadWriteMany fits most")
+        hint = "ReadWriteMany lets the pods of several nodes share the claim"
+        yield Problem("DGD-V05", (*path, "volumeAccessMode"), "is required when create is true", hint)
 
 
 def _restart_problems(spec: GraphSpec) -> Iterator[Problem]:

@@ -23,6 +23,7 @@ from dynamo_render.satellites import COMPONENT_SATELLITES
 from dynamo_render.satellites.services import DEBUG_TARGET, STEALING_ANNOTATION
 from dynamo_render.scope import RESTART_ANNOTATION, ComponentScope, GraphScope
 from dynamo_render.spec.component import ComponentDeploymentSpec
+from dynamo_render.workloads.contract import Workload
 from dynamo_render.workloads.deployment import planned_strategy
 from dynamo_render.workloads.leader_worker_set import GROUP_ANNOTATION, SCHEDULER
 
@@ -99,7 +100,7 @@ def _workload_steps(scope: ComponentScope, owner: Owner | None) -> Iterator[Step
         yield Step("deployment", _deployment(scope, debug_pod, f"{scope.name}-d", debug=True), owner)
 
 
-def _pod(scope: ComponentScope, orchestrator: workloads.Workload | None, scheduler: str | None = None) -> PodPlan:
+def _pod(scope: ComponentScope, orchestrator: Workload | None, scheduler: str | None = None) -> PodPlan:
     addressing = orchestrator.addressing(scope) if orchestrator and orchestrator.addressing else None
     pod = pod_plan.planned(scope, component_type(scope.component_type), addressing, scheduler)
     if scope.annotations.get(pod_plan.DEBUG_ANNOTATION) == "true":
@@ -128,7 +129,8 @@ def _leader_worker_sets(scope: ComponentScope) -> Iterator[LeaderWorkerSetPlan]:
     """Yield one plan for each replica; report what a LeaderWorkerSet cannot run."""
     replicas = 1 if scope.spec.replicas is None else scope.spec.replicas
     if replicas > MOST_REPLICAS:
-        scope.refuse("count/replicas", ("replicas",), f"must be at most {MOST_REPLICAS} on several nodes, got {replicas}")
+        message = f"must be at most {MOST_REPLICAS} on several nodes, got {replicas}"
+        scope.refuse("count/replicas", ("replicas",), message)
         return
     if replicas == 0:
         return

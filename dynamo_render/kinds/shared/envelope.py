@@ -19,7 +19,7 @@ _decode_metadata = structural.decoder(METADATA)
 Rules = Callable[[Any, Profile], Iterator[Problem]]
 
 
-def read(resource: Mapping[str, Any], profile: Profile, spec_class: type[Any], rules: Rules) -> Reading:
+def read(resource: Mapping[str, Any], profile: Profile, spec_class: type, rules: Rules) -> Reading:
     """Return *resource* with its spec as *spec_class* and everything that structure and *rules* find wrong with it."""
     findings = Findings()
     metadata = _metadata(resource, findings)
@@ -60,7 +60,7 @@ def _metadata(resource: Mapping[str, Any], findings: Findings) -> Metadata:
     return metadata  # type: ignore[no-any-return]
 
 
-def _spec(resource: Mapping[str, Any], spec_class: type[Any], findings: Findings) -> Any:
+def _spec(resource: Mapping[str, Any], spec_class: type, findings: Findings) -> Any:
     given = resource.get("spec")
     spec = structure.decoder_of(spec_class)(given if given is not None else {}, (None, "spec"), findings)
     return spec_class() if spec is structural.INVALID else spec

@@ -8,7 +8,7 @@ from dynamo_render.errors import Problem
 from dynamo_render.kube import names
 from dynamo_render.profiles import Profile
 from dynamo_render.scope import METRICS_ANNOTATION
-from dynamo_render.spec.component import ComponentSpec
+from dynamo_render.spec.component import ComponentSpec, ExtraPodMetadata
 
 COMPONENT = "nvidia.com/dynamo-component"
 NAMESPACE = "nvidia.com/dynamo-namespace"
@@ -50,7 +50,7 @@ Path = tuple["str | int", ...]
 
 
 class UserMetadata:
-    """The labels and annotations that a user may set on a component, without the operator's own where these are kept."""
+    """The labels and annotations that users may set on a component, without the operator's own if it keeps these."""
 
     def __init__(
         self,
@@ -63,11 +63,11 @@ class UserMetadata:
         """Read the metadata of *spec*; the operator's keys that are *allowed* pass."""
         self._protected = profile.operator_metadata_is_protected
         self._path, self._problems, self._allowed = path, problems, allowed
-        extra = spec.extra_pod_metadata
+        extra = spec.extra_pod_metadata or ExtraPodMetadata()
         self.labels = self._kept(spec.labels, OWNED_LABELS, "labels")
         self.annotations = self._kept(spec.annotations, OWNED_ANNOTATIONS, "annotations")
-        self.pod_labels = self._kept(extra and extra.labels, OWNED_LABELS, "extraPodMetadata", "labels")
-        self.pod_annotations = self._kept(extra and extra.annotations, OWNED_ANNOTATIONS, "extraPodMetadata", "annotations")
+        self.pod_labels = self._kept(extra.labels, OWNED_LABELS, "extraPodMetadata", "labels")
+        self.pod_annotations = self._kept(extra.annotations, OWNED_ANNOTATIONS, "extraPodMetadata", "annotations")
 
     def _kept(self, given: Mapping[str, str] | None, owned: frozenset[str], *field: str) -> dict[str, str]:
         result = dict(given or {})

@@ -39,7 +39,7 @@ def _service_name(scope: ComponentScope) -> Iterator[Problem]:
     reason = names.why_not_dns_label_starting_with_letter(longest)
     if reason:
         message = f'the Service name "{longest}" ({len(longest)} characters) is illegal: {reason}'
-        hint = f"a Service name has at most {names.MAX_DNS_LABEL} characters: letters, digits and hyphens, a letter first"
+        hint = f"at most {names.MAX_DNS_LABEL} characters: small letters, digits and hyphens, a letter first"
         yield Problem("names/service", scope.path, message, hint)
 
 
