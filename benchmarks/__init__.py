@@ -1,0 +1,1 @@
+"""Figures that tell how fast rendering is; no test asserts them."""
