@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import attrs
 
 from dynamo_render.errors import Problem
-from dynamo_render.kube import embedded_types, quantity
+from dynamo_render.kube import durations, embedded_types, quantity
 from dynamo_render.values import Value
 
 Where = tuple["Where", "str | int"] | None
@@ -56,7 +56,7 @@ class Findings:
 
 @attrs.frozen(eq=False, repr=False)
 class Scalar(Value):
-    """A leaf: ``string``, ``boolean``, ``int32``, ``int64``, ``number``, ``quantity``, ``int-or-string`` or ``any``."""
+    """A leaf: ``string``, ``boolean``, ``int32``, ``int64``, ``number``, ``quantity``, ``duration``, ``int-or-string``, ``any``."""
 
     kind: str
     minimum: int | None = None
@@ -125,6 +125,7 @@ BOOLEAN: Final = Scalar("boolean")
 INT32: Final = Scalar("int32")
 INT64: Final = Scalar("int64")
 QUANTITY: Final = Scalar("quantity")
+DURATION: Final = Scalar("duration")
 ANY: Final = Scalar("any")
 STRING_MAP: Final = MapOf(STRING)
 
@@ -200,6 +201,8 @@ def _scalar_decoder(node: Scalar) -> Decoder:
         return _integer_decoder(node)
     if node.kind == "quantity":
         return _decode_quantity
+    if node.kind == "duration":
+        return _decode_duration
     if node.kind == "int-or-string":
         return _decode_int_or_string
     if node.kind == "number":
@@ -264,6 +267,16 @@ def _decode_quantity(value: Any, where: Where, findings: Findings) -> Any:
         return quantity.from_json(value)
     except quantity.InvalidQuantity as error:
         findings.error(where, "quantity", str(error))
+        return INVALID
+
+
+def _decode_duration(value: Any, where: Where, findings: Findings) -> Any:
+    if type(value) is not str:
+        return _wrong_type(value, "duration (string)", where, findings)
+    try:
+        return durations.format(durations.parse(value))
+    except durations.InvalidDuration as error:
+        findings.error(where, "duration", str(error))
         return INVALID
 
 
@@ -410,7 +423,7 @@ def _missing_value(node: Struct, field: Field) -> object:
     if field.required:
         return REQUIRED
     if isinstance(field.node, Scalar):
-        return {"string": "", "quantity": "0"}.get(field.node.kind, ABSENT)
+        return {"string": "", "quantity": "0", "duration": "0s"}.get(field.node.kind, ABSENT)
     return {} if isinstance(field.node, Ref | Struct) else ABSENT
 
 

@@ -14,6 +14,7 @@ from dynamo_render.kube import structural
 from dynamo_render.kube.structural import (
     ANY,
     BOOLEAN,
+    DURATION,
     INT64,
     QUANTITY,
     STRING,
@@ -178,7 +179,7 @@ EPP_SATURATION = Struct(
     {
         "queueDepthThreshold": Field(INT64, "non-zero"),
         "kvCacheUtilThreshold": Field(Scalar("number"), "non-zero"),
-        "metricsStalenessThreshold": Field(STRING, "always"),
+        "metricsStalenessThreshold": Field(DURATION, "always"),
     },
 )
 EPP_CONFIG = Struct(
