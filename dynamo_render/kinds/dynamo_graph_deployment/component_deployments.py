@@ -118,10 +118,11 @@ def _resource(scope: ComponentScope) -> ComponentResourcePlan:
         config |= {"apiVersion": CONFIG_API_VERSION, "kind": CONFIG_KIND}
     own_labels: Mapping[str, str] = scope.spec.labels or {}
     spread = scope.profile.metadata_reaches_every_object
+    user_annotations = {key: text for key, text in scope.object_annotations.items() if key in scope.annotations}
     return ComponentResourcePlan(
         name=scope.name,
         namespace=scope.graph.namespace,
         labels=own_labels,
-        annotations=scope.object_annotations if spread else {},
+        annotations=user_annotations if spread else {},
         spec=spec,
     )

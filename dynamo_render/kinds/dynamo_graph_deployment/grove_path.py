@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
@@ -59,7 +59,7 @@ def component_scope(
         selected_namespace=dynamo_namespace,
         annotations={**(spec.annotations or {}), **inherited},
         labels=user.labels,
-        object_annotations=user.annotations if graph.profile.metadata_reaches_every_object else {},
+        object_annotations=_object_annotations(graph, user, inherited),
         pod_labels={**user.labels, **own_labels} if user_first else {**own_labels, **user.labels},
         extra_pod_labels=user.pod_labels,
         pod_annotations={
@@ -70,6 +70,13 @@ def component_scope(
         },
         path=path,
     )
+
+
+def _object_annotations(graph: GraphScope, user: UserMetadata, inherited: Mapping[str, str]) -> dict[str, str]:
+    """Return the annotations of a service's objects: the user's, with what the graph decides in place of theirs."""
+    if not graph.profile.metadata_reaches_every_object:
+        return {}
+    return {key: inherited.get(key, value) for key, value in user.annotations.items()}
 
 
 def steps(graph: GraphScope, components: Sequence[ComponentScope], owner: Owner) -> Iterator[Step]:
