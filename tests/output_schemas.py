@@ -75,7 +75,7 @@ def _unique_keys(
         seen.add(identity)
 
 
-_Validator: Any = extend(Draft202012Validator, {LIST_KEYS: _unique_keys})
+_Validator: Any = extend(Draft202012Validator, {LIST_KEYS: _unique_keys})  # type: ignore[no-untyped-call]
 
 
 def _library_schema(name: str) -> dict[str, Any] | None:
