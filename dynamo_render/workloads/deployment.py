@@ -18,11 +18,10 @@ DEFAULT_LIMIT = "25%"
 
 
 def planned_strategy(scope: ComponentScope) -> dict[str, Any]:
-    """Return how a Deployment of *scope* replaces its pods; limits may be set in pod metadata too."""
+    """Return how a Deployment of *scope* replaces its pods; the limits are read from the Deployment's own annotations."""
     if scope.annotations.get(STRATEGY) == "Recreate":
         return {"type": "Recreate"}
-    extra = scope.spec.extra_pod_metadata
-    limits = {**scope.annotations, **((extra and extra.annotations) or {})}
+    limits = scope.object_annotations
     return {
         "type": "RollingUpdate",
         "rollingUpdate": {
