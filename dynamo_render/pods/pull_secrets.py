@@ -12,7 +12,7 @@ DISABLING_ANNOTATION = "nvidia.com/disable-image-pull-secret-discovery"
 
 
 def planned(scope: ComponentScope) -> tuple[str, ...]:
-    """Return the names of the secrets that fit the component's images, sorted within each image."""
+    """Return the names of the secrets that fit the component's images, sorted."""
     index = scope.graph.namespace_facts.pull_secrets
     if not index or scope.annotations.get(DISABLING_ANNOTATION) == "true":
         return ()
@@ -34,7 +34,7 @@ def _host(image: str) -> str:
 
 
 def _images(scope: ComponentScope) -> Iterable[str]:
-    """Yield the images of the pod: the main container's first, then init containers and sidecars in their order."""
+    """Yield the images of the pod: that of the main container, of init containers and of sidecars."""
     pod = scope.spec.pod
     for container in (scope.spec.main_container, *pod.get("initContainers", ()), *pod.get("containers", ())):
         if container.get("image"):
@@ -48,13 +48,13 @@ def _by_reference(images: Iterable[str], index: Mapping[str, tuple[str, ...]]) -
             folded.setdefault(registries.server_registry(server), []).extend(secrets)
         except registries.InvalidHost:
             continue  # facts say which secrets were malformed; rendering goes on without them
-    found: dict[str, None] = {}
+    found: set[str] = set()
     for image in images:
         try:
-            found.update(dict.fromkeys(sorted(folded.get(registries.image_registry(image), ()))))
+            found.update(folded.get(registries.image_registry(image), ()))
         except registries.InvalidHost:
             continue
-    return tuple(found)
+    return tuple(sorted(found))
 
 
 def merged(written: Iterable[Mapping[str, str]], found: Iterable[str]) -> list[dict[str, str]]:
