@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -10,6 +11,7 @@ from dynamo_render.components import component_type, planner
 from dynamo_render.errors import Problem
 from dynamo_render.kinds.dynamo_graph_deployment import deployment_config
 from dynamo_render.kinds.shared import component_path, metadata
+from dynamo_render.kube import structural
 from dynamo_render.plans.graph import Owner, Step
 from dynamo_render.plans.workload import ComponentResourcePlan
 from dynamo_render.pods import env
@@ -116,6 +118,8 @@ def _resource(scope: ComponentScope) -> ComponentResourcePlan:
     config = spec.get("eppConfig", {}).get("config")
     if config is not None and component_type(scope.component_type).account is not None:
         config |= {"apiVersion": CONFIG_API_VERSION, "kind": CONFIG_KIND}
+    if scope.profile.explicit_zero_overrides and scope.spec.extra_pod_spec is not None:
+        _keep_cleared_defaults(scope, spec["extraPodSpec"])
     own_labels: Mapping[str, str] = scope.spec.labels or {}
     spread = scope.profile.metadata_reaches_every_object
     user_annotations = {key: text for key, text in scope.object_annotations.items() if key in scope.annotations}
@@ -126,3 +130,13 @@ def _resource(scope: ComponentScope) -> ComponentResourcePlan:
         annotations=user_annotations if spread else {},
         spec=spec,
     )
+
+
+def _keep_cleared_defaults(scope: ComponentScope, written: dict[str, Any]) -> None:
+    """Add the empty values that clear a default to *written*, so that the component deployment alone says so too (D-07)."""
+    base = component_type(scope.component_type).base(scope)
+    for target, given, defaults in (
+        (written, scope.spec.pod, base.pod),
+        (written.get("mainContainer", {}), scope.spec.main_container, base.container),
+    ):
+        target |= {key: structural.copied(value) for key, value in given.items() if not value and key in defaults}
