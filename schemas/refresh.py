@@ -37,7 +37,10 @@ Each type maps the JSON name of a field to (type, emit, required, default, list 
 - emit: when Go's encoder writes the key: always, if-set (absent differs from zero), non-zero, non-empty;
 - required: whether a CRD schema lists the key as required;
 - default: what the API server fills in where the parent object is present, None for nothing;
-- list type: atomic, set, map or nothing, with the keys that identify an entry of a map.
+- list type: atomic, set, map or nothing, with the keys that identify an entry of a map; a map that is replaced as a
+  whole says atomic here too.
+
+ATOMIC_TYPES are the types whose fields an apply replaces together.
 """
 
 from __future__ import annotations
@@ -83,8 +86,11 @@ def types_read_by_go() -> Any:
 
 def module_text(document: Mapping[str, Any]) -> str:
     """Return the source of the Python module that holds the types of *document*, types by name, fields as declared."""
-    lines = (line for name, fields in sorted(document["types"].items()) for line in type_lines(name, fields))
-    return HEADER.format(modules=" and ".join(document["modules"])) + "\n".join(lines) + "\n}\n"
+    types = sorted(document["types"].items())
+    lines = (line for name, found in types for line in type_lines(name, found["fields"]))
+    atomic = (f"    {literal(name)}," for name, found in types if found["atomic"])
+    table = HEADER.format(modules=" and ".join(document["modules"])) + "\n".join(lines) + "\n}\n"
+    return f"{table}\nATOMIC_TYPES: frozenset[str] = frozenset({{\n" + "\n".join(atomic) + "\n})\n"
 
 
 def type_lines(name: str, fields: Sequence[Mapping[str, Any]]) -> Iterator[str]:

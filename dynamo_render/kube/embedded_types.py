@@ -12,7 +12,10 @@ Each type maps the JSON name of a field to (type, emit, required, default, list 
 - emit: when Go's encoder writes the key: always, if-set (absent differs from zero), non-zero, non-empty;
 - required: whether a CRD schema lists the key as required;
 - default: what the API server fills in where the parent object is present, None for nothing;
-- list type: atomic, set, map or nothing, with the keys that identify an entry of a map.
+- list type: atomic, set, map or nothing, with the keys that identify an entry of a map; a map that is replaced as a
+  whole says atomic here too.
+
+ATOMIC_TYPES are the types whose fields an apply replaces together.
 """
 
 from __future__ import annotations
@@ -490,7 +493,7 @@ TYPES: dict[str, dict[str, tuple[str, str, bool, object, str, tuple[str, ...]]]]
         "terminationGracePeriodSeconds": ("int64", "if-set", False, None, "", ()),
         "activeDeadlineSeconds": ("int64", "if-set", False, None, "", ()),
         "dnsPolicy": ("string", "non-zero", False, None, "", ()),
-        "nodeSelector": ("{}string", "non-empty", False, None, "", ()),
+        "nodeSelector": ("{}string", "non-empty", False, None, "atomic", ()),
         "serviceAccountName": ("string", "non-zero", False, None, "", ()),
         "serviceAccount": ("string", "non-zero", False, None, "", ()),
         "automountServiceAccountToken": ("boolean", "if-set", False, None, "", ()),
@@ -814,3 +817,17 @@ TYPES: dict[str, dict[str, tuple[str, str, bool, object, str, tuple[str, ...]]]]
         "blockOwnerDeletion": ("boolean", "if-set", False, None, "", ()),
     },
 }
+
+ATOMIC_TYPES: frozenset[str] = frozenset({
+    "core/v1.ConfigMapKeySelector",
+    "core/v1.FileKeySelector",
+    "core/v1.LocalObjectReference",
+    "core/v1.NodeSelector",
+    "core/v1.NodeSelectorTerm",
+    "core/v1.ObjectFieldSelector",
+    "core/v1.ResourceFieldSelector",
+    "core/v1.SecretKeySelector",
+    "core/v1.TypedLocalObjectReference",
+    "meta/v1.LabelSelector",
+    "meta/v1.OwnerReference",
+})

@@ -7,17 +7,19 @@ import (
 	"go/token"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // typeName says which Go type is meant, wherever it is written.
 type typeName struct{ importPath, name string }
 
-// declared is the definition of a named type and the imports of the file it stands in.
+// declared is the definition of a named type, the imports of the file it stands in, and its marker comments.
 type declared struct {
 	name       typeName
 	expression ast.Expr
 	imports    map[string]string
+	markers    []string
 }
 
 // goPackage holds the named types of one package.
@@ -51,15 +53,21 @@ func (name typeName) label() string {
 	return group + "/" + version + "." + name.name
 }
 
-// closure lists the fields of the root types and of every struct type reachable from them, by label.
-func (found *catalogue) closure(roots map[string][]string) (map[string][]field, error) {
+// listing is one struct type of the table: its fields, and whether an apply replaces it as a whole.
+type listing struct {
+	Fields []field `json:"fields"`
+	Atomic bool    `json:"atomic"`
+}
+
+// closure lists the root types and every struct type reachable from them, by label.
+func (found *catalogue) closure(roots map[string][]string) (map[string]listing, error) {
 	var waiting []typeName
 	for importPath, names := range roots {
 		for _, name := range names {
 			waiting = append(waiting, typeName{importPath, name})
 		}
 	}
-	table := map[string][]field{}
+	table := map[string]listing{}
 	for len(waiting) > 0 {
 		next := waiting[0]
 		waiting = waiting[1:]
@@ -70,7 +78,11 @@ func (found *catalogue) closure(roots map[string][]string) (map[string][]field, 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", next.label(), err)
 		}
-		table[next.label()] = fields
+		definition, err := found.definition(next)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", next.label(), err)
+		}
+		table[next.label()] = listing{fields, slices.Contains(definition.markers, "structType=atomic")}
 		waiting = append(waiting, used...)
 	}
 	return table, nil
@@ -135,7 +147,12 @@ func addTypes(types goPackage, importPath string, file *ast.File) {
 		for _, each := range general.Specs {
 			spec := each.(*ast.TypeSpec)
 			name := typeName{importPath, spec.Name.Name}
-			types[spec.Name.Name] = declared{name: name, expression: spec.Type, imports: imports}
+			comment := spec.Doc
+			if comment == nil {
+				comment = general.Doc
+			}
+			markers := markersOf(comment)
+			types[spec.Name.Name] = declared{name: name, expression: spec.Type, imports: imports, markers: markers}
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (found *catalogue) keysOf(written *ast.Field, owner declared) ([]field, []t
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", parsed.name, err)
 	}
-	listed, err := describe(parsed, kind, markersOf(written))
+	listed, err := describe(parsed, kind, markersOf(written.Doc))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", parsed.name, err)
 	}
@@ -104,8 +104,10 @@ func describe(parsed tag, kind resolved, markers []string) (field, error) {
 		Default:     json.RawMessage("null"),
 		ListMapKeys: valuesOf(markers, "listMapKey"),
 	}
-	if listType := valuesOf(markers, "listType"); len(listType) > 0 {
-		listed.ListType = listType[0]
+	for _, collection := range []string{"listType", "mapType"} {
+		if written := valuesOf(markers, collection); len(written) > 0 {
+			listed.ListType = written[0]
+		}
 	}
 	for _, value := range valuesOf(markers, "default") {
 		// controller-gen knows no constants: a default given as ref(Constant) never reaches a CRD.
@@ -223,13 +225,13 @@ func tagOf(written *ast.Field) tag {
 	}
 }
 
-// markersOf gives the marker comments of a field without their plus sign.
-func markersOf(written *ast.Field) []string {
+// markersOf gives the marker comments in a comment, which may be absent, without their plus sign.
+func markersOf(comment *ast.CommentGroup) []string {
 	var markers []string
-	if written.Doc == nil {
+	if comment == nil {
 		return markers
 	}
-	for _, line := range written.Doc.List {
+	for _, line := range comment.List {
 		text := strings.TrimSpace(strings.TrimPrefix(line.Text, "//"))
 		if marker, isMarker := strings.CutPrefix(text, "+"); isMarker {
 			markers = append(markers, marker)

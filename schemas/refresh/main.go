@@ -28,7 +28,7 @@ type module struct{ path, version, folder string }
 // document is what this command prints.
 type document struct {
 	Modules []string           `json:"modules"`
-	Types   map[string][]field `json:"types"`
+	Types   map[string]listing `json:"types"`
 }
 
 func main() {
