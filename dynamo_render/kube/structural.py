@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import attrs
 
 from dynamo_render.errors import Problem
-from dynamo_render.kube import durations, embedded_types, quantity
+from dynamo_render.kube import durations, embedded_types, patterns, quantity
 from dynamo_render.values import Value
 
 Where = tuple["Where", "str | int"] | None
@@ -56,30 +56,42 @@ class Findings:
 
 @attrs.frozen(eq=False, repr=False)
 class Scalar(Value):
-    """A leaf: ``string``, ``boolean``, ``int32``, ``int64``, ``number``, ``quantity``, ``duration``, ``int-or-string``, ``any``."""
+    """A leaf, by the word for its type.
+
+    That is ``string``, ``boolean``, ``int32``, ``int64``, ``integer`` (no width declared), ``number``,
+    ``int-or-string``, ``time``, ``bytes`` (base64), ``quantity`` and ``duration`` (both rewritten in their canonical
+    form), ``quantity-text`` (left as it is) or ``any``.
+    """
 
     kind: str
     minimum: int | None = None
     min_length: int | None = None
     enum: tuple[str, ...] = ()
+    max_length: int | None = None
+    pattern: str | None = None
 
 
 @attrs.frozen(eq=False, repr=False)
 class ListOf(Value):
-    """A list of *item*; with *keys* its entries are told apart by these keys and may not repeat."""
+    """A list of *item*; with *keys* its entries are told apart by these keys and may not repeat.
+
+    An apply replaces an *atomic* list as a whole; without keys, *is_set* and *atomic* the schema says nothing about it.
+    """
 
     item: Node
     keys: tuple[str, ...] = ()
     max_items: int | None = None
     is_set: bool = False
+    atomic: bool = False
 
 
 @attrs.frozen(eq=False, repr=False)
 class MapOf(Value):
-    """A mapping with free string keys and values of *item*."""
+    """A mapping with free string keys and values of *item*; an apply replaces an *atomic* one as a whole."""
 
     item: Node
     max_properties: int | None = None
+    atomic: bool = False
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -95,12 +107,24 @@ class Field(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
+class Demand(Value):
+    """A rule between the keys of one struct: where the boolean *when* is true, each of *needs* is present."""
+
+    rule: str
+    when: str
+    needs: tuple[str, ...]
+    message: str
+
+
+@attrs.frozen(eq=False, repr=False)
 class Struct(Value):
     """A mapping with declared keys.
 
     With *build* the decoded value is ``build(**attributes)``; without, it is a plain mapping. *keeps_zeros* leaves
     explicit zero values of its own keys in place, for structs whose reader tells absent from empty. *closed* is false
-    where the API server keeps unknown keys.
+    where the API server keeps unknown keys; with *keeps_unknown* the decoder keeps them too. Unknown keys are kept and
+    *demands* checked only in plain mappings, so without *build*. An *embedded_resource* is a whole Kubernetes object.
+    An apply replaces an *atomic* struct as a whole.
     """
 
     name: str
@@ -108,13 +132,18 @@ class Struct(Value):
     build: Callable[..., Any] | None = None
     keeps_zeros: bool = False
     closed: bool = True
+    keeps_unknown: bool = False
+    demands: tuple[Demand, ...] = ()
+    embedded_resource: bool = False
+    atomic: bool = False
 
 
 @attrs.frozen(eq=False, repr=False)
 class Ref(Value):
-    """A type of `embedded_types`, compiled when first needed."""
+    """A type of `embedded_types`, compiled when first needed; *form* changes its struct before that."""
 
     name: str
+    form: Callable[[Struct], Struct] | None = None
 
 
 Node = Scalar | ListOf | MapOf | Struct | Ref
@@ -124,31 +153,41 @@ STRING: Final = Scalar("string")
 BOOLEAN: Final = Scalar("boolean")
 INT32: Final = Scalar("int32")
 INT64: Final = Scalar("int64")
+INTEGER: Final = Scalar("integer")
+NUMBER: Final = Scalar("number")
 QUANTITY: Final = Scalar("quantity")
 DURATION: Final = Scalar("duration")
 ANY: Final = Scalar("any")
 STRING_MAP: Final = MapOf(STRING)
+ANY_OBJECT: Final = Struct("object", {}, closed=False, keeps_unknown=True)
 
 
 def embedded(name: str, **changes: Any) -> Struct:
     """Return the struct of the Kubernetes type *name* (``core/v1.Container``), with some of its attributes changed."""
     fields = {key: _embedded_field(row) for key, row in embedded_types.TYPES[name].items()}
-    return attrs.evolve(Struct(name, fields), **changes)
+    return attrs.evolve(Struct(name, fields, atomic=name in embedded_types.ATOMIC_TYPES), **changes)
+
+
+def referred(node: Ref) -> Struct:
+    """Return the struct that *node* stands for."""
+    struct = embedded(node.name)
+    return struct if node.form is None else node.form(struct)
 
 
 def _embedded_field(row: tuple[str, str, bool, object, str, tuple[str, ...]]) -> Field:
     kind, emit, required, default, list_type, keys = row
-    node = _parse_type(kind, keys, is_set=list_type == "set")
+    node = _parse_type(kind, keys, list_type)
     if kind == "string" and emit == "always" and not required:
         emit = "if-set"  # an optional text that is always written is a pointer: null, which the API server drops
     return Field(node, emit, required, ABSENT if default is None else default)  # type: ignore[arg-type]
 
 
-def _parse_type(kind: str, keys: tuple[str, ...], *, is_set: bool) -> Node:
+def _parse_type(kind: str, keys: tuple[str, ...], list_type: str) -> Node:
+    atomic = list_type == "atomic"
     if kind.startswith("[]"):
-        return ListOf(_parse_type(kind[2:], (), is_set=False), keys, is_set=is_set)
+        return ListOf(_parse_type(kind[2:], (), ""), keys, is_set=list_type == "set", atomic=atomic)
     if kind.startswith("{}"):
-        return MapOf(_parse_type(kind[2:], (), is_set=False))
+        return MapOf(_parse_type(kind[2:], (), ""), atomic=atomic)
     if kind == "meta/v1.ObjectMeta":
         return NO_KEYS  # the API server prunes everything inside embedded metadata
     return Ref(kind) if "/" in kind else Scalar(kind)
@@ -166,7 +205,7 @@ def decoder(node: Node) -> Decoder:
     if isinstance(node, MapOf):
         return _map_decoder(node)
     if isinstance(node, Ref):
-        return _ref_decoder(node.name)
+        return _ref_decoder(node)
     return _struct_decoder(node)
 
 
@@ -199,22 +238,12 @@ _PYTHON_TYPES: Final = {"string": str, "boolean": bool, "time": str, "bytes": st
 def _scalar_decoder(node: Scalar) -> Decoder:
     if node.kind in _INT_RANGES:
         return _integer_decoder(node)
-    if node.kind == "quantity":
-        return _decode_quantity
-    if node.kind == "duration":
-        return _decode_duration
-    if node.kind == "int-or-string":
-        return _decode_int_or_string
-    if node.kind == "number":
-        return _decode_number
-    if node.kind == "any":
-        return lambda value, _where, _findings: copied(value)
-    return _text_decoder(node)
+    return _SPECIAL_DECODERS.get(node.kind) or _text_decoder(node)
 
 
 def _text_decoder(node: Scalar) -> Decoder:
     wanted, python_type = node.kind, _PYTHON_TYPES[node.kind]
-    enum, min_length = node.enum, node.min_length or 0
+    enum, min_length, is_limited = node.enum, node.min_length or 0, _has_text_limits(node)
 
     def decode(value: Any, where: Where, findings: Findings) -> Any:
         if type(value) is not python_type:
@@ -223,9 +252,22 @@ def _text_decoder(node: Scalar) -> Decoder:
             findings.error(where, "enum", f"must be one of {', '.join(enum)}, got {shown(value)}", nearest(value, enum))
         elif isinstance(value, str) and len(value) < min_length:
             findings.error(where, "length", "must not be empty")
+        elif is_limited and isinstance(value, str):
+            _check_text(node, value, where, findings)
         return value
 
     return decode
+
+
+def _has_text_limits(node: Scalar) -> bool:
+    return node.max_length is not None or node.pattern is not None
+
+
+def _check_text(node: Scalar, value: str, where: Where, findings: Findings) -> None:
+    if node.max_length is not None and len(value) > node.max_length:
+        findings.error(where, "length", f"must have at most {node.max_length} characters, got {len(value)}")
+    elif node.pattern is not None and not patterns.pattern(node.pattern).search(value):
+        findings.error(where, "pattern", f"must match {node.pattern}, got {shown(value)}")
 
 
 def _integer_decoder(node: Scalar) -> Decoder:
@@ -270,6 +312,13 @@ def _decode_quantity(value: Any, where: Where, findings: Findings) -> Any:
         return INVALID
 
 
+def _decode_quantity_text(value: Any, where: Where, findings: Findings) -> Any:
+    if type(value) not in (str, int):
+        return _wrong_type(value, "quantity (string or integer)", where, findings)
+    decoded = _decode_quantity(value, where, findings)
+    return INVALID if decoded is INVALID else value
+
+
 def _decode_duration(value: Any, where: Where, findings: Findings) -> Any:
     if type(value) is not str:
         return _wrong_type(value, "duration (string)", where, findings)
@@ -278,6 +327,20 @@ def _decode_duration(value: Any, where: Where, findings: Findings) -> Any:
     except durations.InvalidDuration as error:
         findings.error(where, "duration", str(error))
         return INVALID
+
+
+def _decode_any(value: Any, _where: Where, _findings: Findings) -> Any:
+    return copied(value)
+
+
+_SPECIAL_DECODERS: Final[Mapping[str, Decoder]] = {
+    "quantity": _decode_quantity,
+    "quantity-text": _decode_quantity_text,
+    "duration": _decode_duration,
+    "int-or-string": _decode_int_or_string,
+    "number": _decode_number,
+    "any": _decode_any,
+}
 
 
 def _list_decoder(node: ListOf) -> Decoder:
@@ -347,16 +410,17 @@ def _map_decoder(node: MapOf) -> Decoder:
     return decode
 
 
-_compiled: dict[str, Decoder] = {}
+_compiled: dict[tuple[str, Callable[[Struct], Struct] | None], Decoder] = {}
 
 
-def _ref_decoder(name: str) -> Decoder:
-    """Return a decoder that compiles the type *name* when it meets the first value: most types are never used."""
+def _ref_decoder(node: Ref) -> Decoder:
+    """Return a decoder that compiles the type of *node* at its first value: most types are never used."""
+    key = (node.name, node.form)
 
     def decode(value: Any, where: Where, findings: Findings) -> Any:
-        compiled = _compiled.get(name)
+        compiled = _compiled.get(key)
         if compiled is None:
-            compiled = _compiled[name] = _struct_decoder(embedded(name))
+            compiled = _compiled[key] = _struct_decoder(referred(node))
         return compiled(value, where, findings)
 
     return decode
@@ -372,7 +436,8 @@ def _struct_decoder(node: Struct) -> Decoder:  # noqa: C901 - one loop, kept fla
         for key, field in node.fields.items()
         if field.required or field.default is not ABSENT or (field.emit == "always" and not node.build)
     )
-    build, closed = node.build, node.closed
+    build, closed = node.build, node.closed and not node.keeps_unknown
+    has_extras = build is None and (node.keeps_unknown or bool(node.demands))
 
     def decode(value: Any, where: Where, findings: Findings) -> Any:  # noqa: C901 - as above
         if type(value) is not dict:
@@ -402,12 +467,30 @@ def _struct_decoder(node: Struct) -> Decoder:  # noqa: C901 - one loop, kept fla
                 _fill(result, attribute, missing, (where, key), findings)
         return result if build is None else build(**result)
 
-    return decode
+    return _with_extras(node, decode) if has_extras else decode
+
+
+def _with_extras(node: Struct, decode: Decoder) -> Decoder:
+    """Return *decode* with what few structs need: unknown keys are kept, demands are checked."""
+    unknown_kept, demands, fields = node.keeps_unknown, node.demands, node.fields
+
+    def decode_with_extras(value: Any, where: Where, findings: Findings) -> Any:
+        result = decode(value, where, findings)
+        if result is INVALID:
+            return result
+        if unknown_kept:
+            result.update((key, copied(entry)) for key, entry in value.items() if key not in fields)
+        for demand in demands:
+            if result.get(demand.when) is True and any(key not in result for key in demand.needs):
+                findings.error(where, demand.rule, demand.message)
+        return result
+
+    return decode_with_extras
 
 
 def _plain_type(node: Node) -> type | None:
     """Return the Python type whose values *node* takes as they are, if any: the short way through a decoder."""
-    if isinstance(node, Scalar) and not (node.enum or node.min_length or node.minimum is not None):
+    if isinstance(node, Scalar) and not (node.enum or node.min_length or _has_text_limits(node)):
         return _PYTHON_TYPES.get(node.kind)
     return None
 

@@ -12,10 +12,9 @@ import attrs
 
 from dynamo_render.kube import structural
 from dynamo_render.kube.structural import (
-    ANY,
     BOOLEAN,
     DURATION,
-    INT64,
+    INTEGER,
     QUANTITY,
     STRING,
     STRING_MAP,
@@ -96,7 +95,7 @@ class SharedMemory(Value):
     """Size of ``/dev/shm``, or that there is none."""
 
     disabled: bool | None = key(BOOLEAN, emit="non-zero")
-    size: str | None = key(QUANTITY)
+    size: str | None = key(QUANTITY, emit="always")
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -155,17 +154,18 @@ class ScalingAdapter(Value):
     enabled: bool = key(BOOLEAN, emit="non-zero", default=False)
 
 
+PLUGIN_PARAMETERS = Scalar("any")
 EPP_PLUGIN = Struct(
     "EPPPlugin",
     {
         "name": Field(STRING, "always"),
         "type": Field(STRING, "always", required=True),
-        "parameters": Field(ANY, "always"),
+        "parameters": Field(PLUGIN_PARAMETERS, "always"),
     },
 )
 EPP_PROFILE_PLUGIN = Struct(
     "EPPProfilePlugin",
-    {"pluginRef": Field(STRING, "always", required=True), "weight": Field(INT64, "always")},
+    {"pluginRef": Field(STRING, "always", required=True), "weight": Field(INTEGER, "always")},
 )
 EPP_PROFILE = Struct(
     "EPPSchedulingProfile",
@@ -177,7 +177,7 @@ EPP_PROFILE = Struct(
 EPP_SATURATION = Struct(
     "EPPSaturationDetector",
     {
-        "queueDepthThreshold": Field(INT64, "non-zero"),
+        "queueDepthThreshold": Field(INTEGER, "non-zero"),
         "kvCacheUtilThreshold": Field(Scalar("number"), "non-zero"),
         "metricsStalenessThreshold": Field(DURATION, "always"),
     },
@@ -209,8 +209,8 @@ class Autoscaling(Value):
     """The deprecated autoscaling block; accepted, never rendered in this generation."""
 
     enabled: bool | None = key(BOOLEAN, emit="non-zero")
-    min_replicas: int | None = key(INT64, emit="non-zero")
-    max_replicas: int | None = key(INT64, emit="non-zero")
+    min_replicas: int | None = key(INTEGER, emit="non-zero")
+    max_replicas: int | None = key(INTEGER, emit="non-zero")
     behavior: Json | None = key(Ref("autoscaling/v2.HorizontalPodAutoscalerBehavior"))
     metrics: list[Json] | None = key(ListOf(Ref("autoscaling/v2.MetricSpec")), emit="non-empty")
 

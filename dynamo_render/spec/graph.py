@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
-from dynamo_render.kube.structural import BOOLEAN, QUANTITY, STRING, ListOf, MapOf, Ref, Scalar
+from dynamo_render.kube.structural import BOOLEAN, QUANTITY, STRING, Demand, ListOf, MapOf, Ref, Scalar
 from dynamo_render.spec.component import ComponentSpec
 from dynamo_render.spec.structure import key, struct_of
 from dynamo_render.values import Value
@@ -17,10 +17,19 @@ from dynamo_render.values import Value
 class Claim(Value):
     """A PersistentVolumeClaim to create or to expect."""
 
+    DEMANDS: ClassVar = (
+        Demand(
+            "DGD-S01",
+            when="create",
+            needs=("size", "storageClass", "volumeAccessMode"),
+            message="a claim to be created needs size, storageClass and volumeAccessMode",
+        ),
+    )
+
     create: bool | None = key(BOOLEAN)
     name: str = key(STRING, required=True)
     storage_class: str | None = key(STRING, emit="non-zero")
-    size: str | None = key(QUANTITY)
+    size: str | None = key(QUANTITY, emit="always")
     volume_access_mode: str | None = key(STRING, emit="non-zero")
 
 

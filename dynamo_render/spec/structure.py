@@ -35,8 +35,8 @@ def key(
 
 @functools.cache
 def struct_of(cls: type) -> Struct:
-    """Return the structural schema of *cls*; decoding it gives an instance."""
-    return Struct(cls.__name__, dict(_rows(cls)), cls)
+    """Return the structural schema of *cls*; decoding it gives an instance. A class may list its `DEMANDS`."""
+    return Struct(cls.__name__, dict(_rows(cls)), cls, demands=getattr(cls, "DEMANDS", ()))
 
 
 @functools.cache
