@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from dynamo_render import kinds
-from dynamo_render.errors import InvalidResource, InvalidSettings, Problem
+from dynamo_render.errors import InvalidResource, InvalidSettings, MissingFacts, Problem
 from dynamo_render.facts import ClusterFacts, FactQuery
 from dynamo_render.kinds.contract import Inputs, Kind, Reading
 from dynamo_render.kube import manifest, structural
@@ -23,6 +23,7 @@ from dynamo_render.workloads import WORKLOADS
 _BUILD = {
     name: entry.build for room in (GRAPH_SATELLITES, WORKLOADS, COMPONENT_SATELLITES) for name, entry in room.items()
 }
+_IN_THE_WAY_OF_PLANNING = ("schema/", "count/")
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -50,24 +51,22 @@ def render(
     Raises InvalidResource with all problems, MissingFacts where a fact is needed and not given, InvalidSettings for an
     unknown profile.
     """
-    kind = _kind_of(resource)
-    inputs = _inputs(settings, facts, observed)
-    reading = _checked(kind.read(resource, inputs.profile))
-    problems = list(reading.problems)
-    plan = kind.plan(reading, inputs, problems)
-    _refuse_errors(problems)
-    objects, owners = _built(plan)
-    return Rendered(objects, owners, tuple(problems))
+    kind = kind_of(resource)
+    inputs = inputs_of(settings, facts, observed)
+    plan, warnings = _planned(kind, kind.read(resource, inputs.profile), inputs)
+    objects, owners = built(plan)
+    return Rendered(objects, owners, warnings)
 
 
 def needs(resource: Mapping[str, Any], settings: OperatorSettings | None = None) -> FactQuery:
     """Return which facts a render of *resource* asks for. Raises InvalidResource as `render` does."""
-    kind = _kind_of(resource)
-    inputs = _inputs(settings, None, None)
+    kind = kind_of(resource)
+    inputs = inputs_of(settings, None, None)
     return kind.needs(_checked(kind.read(resource, inputs.profile)), inputs)
 
 
-def _kind_of(resource: Mapping[str, Any]) -> Kind:
+def kind_of(resource: Mapping[str, Any]) -> Kind:
+    """Return what the kind of *resource* offers. Raises InvalidResource for an unknown one."""
     if not isinstance(resource, Mapping):
         raise InvalidResource([Problem("schema/type", (), f"must be object, got {structural.kind_of(resource)}")])
     api_version, name = resource.get("apiVersion"), resource.get("kind")
@@ -87,7 +86,8 @@ def _unknown_kind(api_version: object, name: object) -> Problem:
     return Problem("schema/kind", ("apiVersion",), f"must be nvidia.com/v1alpha1 for a {name}; {found}")
 
 
-def _inputs(settings: OperatorSettings | None, facts: ClusterFacts | None, observed: Observed | None) -> Inputs:
+def inputs_of(settings: OperatorSettings | None, facts: ClusterFacts | None, observed: Observed | None) -> Inputs:
+    """Return what surrounds a resource, with defaults for what is not given. Raises InvalidSettings."""
     settings = settings or OperatorSettings()
     profile = PROFILES.get(settings.profile)
     if profile is None:
@@ -96,21 +96,38 @@ def _inputs(settings: OperatorSettings | None, facts: ClusterFacts | None, obser
     return Inputs(settings=settings, facts=facts or ClusterFacts(), profile=profile, observed=observed or Observed())
 
 
+def _planned(kind: Kind, reading: Reading, inputs: Inputs) -> tuple[ResourcePlan, tuple[Problem, ...]]:
+    """Return the plan of a resource and its warnings; raise InvalidResource with what reading and planning find wrong.
+
+    Nothing is planned where the structure is wrong or a count knows no end: there is nothing whole to plan with.
+    """
+    problems = list(reading.problems)
+    _refuse_errors(problems, only=_IN_THE_WAY_OF_PLANNING)
+    try:
+        plan = kind.plan(reading, inputs, problems)
+    except MissingFacts:
+        _refuse_errors(problems)
+        raise
+    _refuse_errors(problems)
+    return plan, tuple(problems)
+
+
 def _checked(reading: Reading) -> Reading:
     _refuse_errors(reading.problems)
     return reading
 
 
-def _refuse_errors(problems: Iterable[Problem]) -> None:
+def _refuse_errors(problems: Iterable[Problem], *, only: tuple[str, ...] = ("",)) -> None:
+    """Raise InvalidResource with all *problems* if there is an error among them whose rule starts with one of *only*."""
     problems = tuple(problems)
-    if any(problem.severity == "error" for problem in problems):
+    if any(problem.severity == "error" and problem.rule.startswith(only) for problem in problems):
         raise InvalidResource(problems)
 
 
-def _built(plan: ResourcePlan) -> tuple[tuple[manifest.Manifest, ...], tuple[Owner | None, ...]]:
+def built(plan: ResourcePlan) -> tuple[tuple[manifest.Manifest, ...], tuple[Owner | None, ...]]:
     """Return the objects of every step with their owners; an object wanted twice stands once, where it came first."""
-    built: dict[tuple[str, str, str, str], tuple[manifest.Manifest, Owner | None]] = {}
+    first: dict[tuple[str, str, str, str], tuple[manifest.Manifest, Owner | None]] = {}
     for step in plan.steps:
         for made in _BUILD[step.entry](step.plan):
-            built.setdefault(manifest.identity(made), (made, step.owner))
-    return tuple(made for made, _owner in built.values()), tuple(owner for _made, owner in built.values())
+            first.setdefault(manifest.identity(made), (made, step.owner))
+    return tuple(made for made, _owner in first.values()), tuple(owner for _made, owner in first.values())
