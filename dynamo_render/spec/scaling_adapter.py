@@ -29,7 +29,10 @@ class ScalingAdapterSpec(Value):
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class ScalingAdapterStatus(Value):
-    """What autoscalers read: the replicas, and a selector of their pods. *last_scale_time* is RFC 3339 text."""
+    """What autoscalers read: the replicas, and a selector of their pods.
+
+    *last_scale_time* is RFC 3339 text.
+    """
 
     replicas: int | None = key(INT32, emit="non-zero")
     selector: str | None = key(STRING, emit="non-zero")
