@@ -1,4 +1,4 @@
-"""The cases in ``golden/``: what they hold, what they render to, which files they should have. Decides nothing about results."""
+"""The cases in ``golden/``: what they hold, what they render to, which files they should have. Judges no result."""
 
 from __future__ import annotations
 

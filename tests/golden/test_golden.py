@@ -1,7 +1,7 @@
 """Every case in ``golden/`` renders, byte for byte, to what is stored beside it.
 
-``pytest tests/golden --golden-update`` stores what the cases render to now. Read the difference before you commit it, and add a
-``rendering`` fragment: a golden says that a person looked.
+``pytest tests/golden --golden-update`` stores what the cases render to now. Read the difference before you commit it, and
+add a ``rendering`` fragment: a golden says that a person looked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ def test_a_case_renders_to_what_is_stored(case: Case, profile: str, *, golden_up
     if golden_update:
         store(case, profile, outcome)
     stored = case.folder / outcome.file
-    assert stored.is_file(), f"{case.name} has no {outcome.file}; look at the result, then store it with --golden-update"
+    assert stored.is_file(), (
+        f"{case.name} has no {outcome.file}; look at the result, then store it with --golden-update"
+    )
     assert outcome.text == stored.read_bytes().decode("utf-8")
 
 
