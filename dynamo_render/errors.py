@@ -39,11 +39,14 @@ class Problem(Value):
         return f"{self.rule}: {where}: {self.message}" if where else f"{self.rule}: {self.message}"
 
 
-def field_path(path: Iterable[str | int]) -> str:
-    """Return *path* as users write it: ``spec.services.Decode.volumeMounts[0].mountPoint``."""
+def field_path(path: Iterable[object]) -> str:
+    """Return *path* as users write it: ``spec.services.Decode.volumeMounts[0].mountPoint``.
+
+    A step that is no key stands in brackets, as it shows itself.
+    """
     text = ""
     for step in path:
-        if isinstance(step, int):
+        if not isinstance(step, str):
             text += f"[{step}]"
         elif step and all(character.isalnum() or character in "_-" for character in step):
             text += f".{step}" if text else step
