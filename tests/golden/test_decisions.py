@@ -215,10 +215,10 @@ def calls(script: str) -> list[str]:
 
 def test_d_14_a_shell_command_gets_the_flag_inside_its_python_command() -> None:
     line = "python3 -m dynamo.vllm --model 'a b' --tensor-parallel-size 16"
+    flag = "<--distributed-executor-backend> <ray>"
     assert calls(ray_leader(line, DOCUMENTED)) == [
         "ray <start> <--head> <--port=6379>",
-        "python3 <-m> <dynamo.vllm> <--distributed-executor-backend> <ray> <--model> <a b>"
-        " <--tensor-parallel-size> <16>",
+        f"python3 <-m> <dynamo.vllm> {flag} <--model> <a b> <--tensor-parallel-size> <16>",
     ]
     assert ray_leader(line, SHIPPED) == (
         f"ray start --head --port=6379 && /bin/sh -c {line} --distributed-executor-backend ray"

@@ -1,7 +1,7 @@
 """Every case in ``golden/`` renders, byte for byte, to what is stored beside it.
 
-``pytest tests/golden --golden-update`` stores what the cases render to now. Read the difference before you commit it, and
-add a ``rendering`` fragment: a golden says that a person looked.
+``pytest tests/golden --golden-update`` stores what the cases render to now. Read the difference before you commit it,
+and add a ``rendering`` fragment: a golden says that a person looked.
 """
 
 from __future__ import annotations
