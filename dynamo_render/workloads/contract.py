@@ -18,6 +18,7 @@ class EffectivePod(Value):
     """One pod that a workload object leads to: its role, its rank among the nodes of a replica, its spec.
 
     *runtime_env* holds the variables that the orchestrator adds when the pod starts, as far as they are known offline.
+    Appended ones beat those of the spec, which cannot refer to them; otherwise they stand first and give way.
     """
 
     component: str
@@ -26,6 +27,7 @@ class EffectivePod(Value):
     name: str
     spec: Mapping[str, Any]
     runtime_env: Mapping[str, str]
+    runtime_env_is_appended: bool = False
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)

@@ -104,7 +104,9 @@ def _pods(manifest: Manifest) -> Iterator[EffectivePod]:
                 runtime_env |= {"GROVE_PCSG_NAME": f"{graph}-{group}", "GROVE_PCSG_INDEX": "0"}
             rank = index + 1 if role == "worker" else 0
             spec: dict[str, Any] = clique["spec"]["podSpec"]
-            yield EffectivePod(component, role, rank, f"{full_name}-{index}", spec, runtime_env)
+            yield EffectivePod(
+                component, role, rank, f"{full_name}-{index}", spec, runtime_env, runtime_env_is_appended=True
+            )
 
 
 POD_CLIQUE_SET = Workload(build=_build, kind="PodCliqueSet", pods=_pods, addressing=addressing)
