@@ -219,7 +219,7 @@ def kind_of(value: object) -> str:
 
 def shown(value: object) -> str:
     """Return *value* as a message quotes it, cut to a readable length."""
-    text = f'"{value}"' if isinstance(value, str) else str(value)
+    text = f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
 
 
