@@ -9,15 +9,17 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from dynamo_render.errors import UnreadableInput
 from dynamo_render.kube import yaml_json, yaml_reader, yaml_stream
 from dynamo_render.kube.yaml_writer import write_document, write_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from dynamo_render.kube.yaml_places import Place
     from dynamo_render.kube.yaml_stream import Piece
 
-__all__ = ["locate", "read_documents", "write_document", "write_documents"]
+__all__ = ["Places", "locate", "read_documents", "read_with_places", "write_document", "write_documents"]
 
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -29,6 +31,39 @@ def read_documents(text: str | bytes, source: str = "<text>") -> Iterator[object
     JSON form: duplicate keys, NaN, collections as keys, aliases without end. The values share no mutable state.
     """
     return (value for value, _ in _documents(_decoded(text, source), source))
+
+
+class Places:
+    """Knows where the values of one document stand, once asked."""
+
+    __slots__ = ("_piece", "_root")
+
+    def __init__(self, piece: Piece) -> None:
+        """Keep the text of the document."""
+        self._piece = piece
+        self._root: Place | None = None
+
+    def find(self, path: tuple[str | int, ...], *, key: bool = False) -> tuple[int, int]:
+        """Return line and column in the whole text, as `locate` does."""
+        from dynamo_render.kube import yaml_places  # noqa: PLC0415 - only messages need places
+
+        if self._root is None:
+            self._root = yaml_places.places(self._piece)
+        return self._root.find(path, key=key)
+
+
+def read_with_places(
+    text: str | bytes, source: str, refused: Callable[[UnreadableInput], None]
+) -> Iterator[tuple[object, Places]]:
+    """Yield every document as `read_documents` does, with its places; *refused* gets what cannot be read.
+
+    One document that cannot be read does not hide those behind it, as long as it is clear where they start.
+    """
+    try:
+        for value, piece in _documents(_decoded(text, source), source, refused):
+            yield value, Places(piece)
+    except UnreadableInput as error:
+        refused(error)
 
 
 def locate(
@@ -45,8 +80,14 @@ def locate(
     return yaml_places.places(found[1]).find(path, key=key) if found else (1, 1)
 
 
-def _documents(text: str, source: str) -> Iterator[tuple[object, Piece]]:
-    """Yield the value of every document that is not empty, and its text.
+def _raise(error: UnreadableInput) -> None:
+    raise error
+
+
+def _documents(
+    text: str, source: str, refused: Callable[[UnreadableInput], None] = _raise
+) -> Iterator[tuple[object, Piece]]:
+    """Yield the value of every document that is not empty, and its text; *refused* gets why one document is refused.
 
     Like kubectl: JSON values one behind the other as long as there are any, and YAML from there unless that was more
     than one.
@@ -64,7 +105,12 @@ def _documents(text: str, source: str) -> Iterator[tuple[object, Piece]]:
     if count > 1:
         raise yaml_stream.refusal_at("more JSON was expected here", text, start, source)
     for piece in yaml_stream.yaml_pieces(text, source, start):
-        if (read := yaml_reader.read_piece(piece)) is not None:
+        try:
+            read = yaml_reader.read_piece(piece)
+        except UnreadableInput as error:
+            refused(error)
+            continue
+        if read is not None:
             yield read, piece
 
 
