@@ -1,0 +1,84 @@
+"""Settings, facts and observed state from files: read, structured, and complained about with positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import attrs
+
+from dynamo_render.commandline.contract import Console, Stopped
+from dynamo_render.commandline.inputs import Source, content
+from dynamo_render.commandline.messages import Path, Report
+from dynamo_render.errors import InvalidInput, Problem, UnreadableInput
+from dynamo_render.kube import structural, text
+from dynamo_render.kube.text import Places
+
+PARTS = frozenset({"settings", "facts", "observed"})
+
+Record = TypeVar("Record")
+
+
+@attrs.frozen(eq=False)
+class RecordFile:
+    """What one file says about one part; *prefix* leads to it where the file holds several parts."""
+
+    name: str
+    mapping: Mapping[str, Any]
+    places: Places | None = None
+    prefix: Path = ()
+
+    def report(self, problems: tuple[Problem, ...], report: Report) -> None:
+        """Report *problems* of the mapping where they stand in the file."""
+        report.problems(self.name, problems, self.places, self.prefix)
+
+    def structured(self, structure: Callable[[Mapping[str, Any]], Record], report: Report) -> Record:
+        """Return what *structure* makes of the mapping; raises Stopped when it refuses, with everything reported."""
+        try:
+            return structure(self.mapping)
+        except InvalidInput as error:
+            self.report(error.problems, report)
+            raise Stopped from None
+
+
+def read(path: str, part: str, console: Console, report: Report) -> RecordFile:
+    """Return what the file at *path* says about *part*: all of it, or what stands below the name of the part.
+
+    Raises Stopped when it cannot be used, with everything reported.
+    """
+    refused: list[UnreadableInput] = []
+    documents: list[tuple[object, Places]] = []
+    try:
+        documents.extend(text.read_with_places(content(Source(path), console), path, refused.append))
+    except UnreadableInput as error:
+        refused.append(error)
+    for refusal in refused:
+        report.unreadable(refusal)
+    if refused:
+        raise Stopped
+    return _only_part(path, documents, part, report)
+
+
+def _only_part(path: str, documents: list[tuple[object, Places]], part: str, report: Report) -> RecordFile:
+    """Return the part of the only document of a file; an empty file says nothing."""
+    if not documents:
+        return RecordFile(path, {})
+    value, places = documents[0]
+    if len(documents) > 1:
+        raise _refused(RecordFile(path, {}, documents[1][1]), "is a second document, only one is expected", report)
+    if not isinstance(value, dict):
+        raise _refused(RecordFile(path, {}, places), f"must be object, got {structural.kind_of(value)}", report)
+    if not value or not value.keys() <= PARTS:
+        return RecordFile(path, value, places)
+    inner = value.get(part)
+    if inner is None:
+        return RecordFile(path, {})
+    found = RecordFile(path, inner, places, (part,))
+    if not isinstance(inner, dict):
+        raise _refused(found, f"must be object, got {structural.kind_of(inner)}", report)
+    return found
+
+
+def _refused(file: RecordFile, message: str, report: Report) -> Stopped:
+    file.report((Problem("record/type", (), message),), report)
+    return Stopped()
