@@ -238,7 +238,7 @@ PROBES = [
 
 @pytest.mark.parametrize(
     ("component_type", "name", "documented", "shipped"),
-    [pytest.param(*row, id=f"7-{row[0] or 'other'}-{row[1].removesuffix('Probe')}") for row in PROBES],
+    [pytest.param(*row, id=f"7-{row[0] or 'other'}-{row[1]}") for row in PROBES],
 )
 def test_probes(component_type: str | None, name: str, documented: Json | None, shipped: Json | None) -> None:
     assert of_type(component_type, DOCUMENTED)[0].get(name) == documented
@@ -252,7 +252,8 @@ OWN = {"tcpSocket": {"port": 1}}
 @pytest.mark.parametrize("name", ["livenessProbe", "readinessProbe"], ids="7-precedence-of-the-component-{}".format)
 def test_a_probe_of_the_component_wins_over_all_others(profile: str, name: str) -> None:
     main_container = {"args": ["python3 -m dynamo.vllm"], name: {"exec": {"command": ["no"]}}}
-    written = worker(main=main_container, **{name: OWN})
+    own: Json = {name: OWN}
+    written = worker(main=main_container, **own)
     assert main(rendered(graph(It=written), profile), "it")[name] == OWN
 
 

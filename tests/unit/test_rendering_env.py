@@ -140,8 +140,7 @@ def entries(**values: str) -> list[Json]:
 
 
 LEVELS = [
-    ("8.3-1-standard-variables", {"settings": {**ETCD, "nats_address": "operator"}}, "operator"),
-    ("8.3-2-base-set", {}, None),
+    ("8.3-1-standard-variables", {}, "operator"),
     ("8.3-3-main-container", {"container": True}, "container"),
     ("8.3-4-graph", {"container": True, "graph": True}, "graph"),
     ("8.3-5-service", {"container": True, "graph": True, "service": True}, "service"),
@@ -150,13 +149,11 @@ LEVELS = [
 
 @BOTH
 @pytest.mark.parametrize("facts", [GROVE, NOTHING], ids=["grove", "component"])
-@pytest.mark.parametrize(
-    ("levels", "value"), [pytest.param(levels, value, id=name) for name, levels, value in LEVELS if "base" not in name]
-)
+@pytest.mark.parametrize(("levels", "value"), [pytest.param(levels, value, id=name) for name, levels, value in LEVELS])
 def test_precedence(profile: str, facts: Json, levels: Json, value: str) -> None:
-    settings = levels.get("settings", {**ETCD, "nats_address": "operator"})
+    settings = {**ETCD, "nats_address": "operator"}
     container = {"env": entries(NATS_SERVER="container")} if levels.get("container") else {}
-    own = {"envs": entries(NATS_SERVER="service")} if levels.get("service") else {}
+    own: Json = {"envs": entries(NATS_SERVER="service")} if levels.get("service") else {}
     spec = {"envs": entries(NATS_SERVER="graph")} if levels.get("graph") else {}
     found = variables(service(main=container, **own), profile, spec=spec, settings=settings, facts=facts)
     assert found["NATS_SERVER"] == value
@@ -293,7 +290,7 @@ def test_workers(profile: str, own: Json, replicas: int) -> None:
 @pytest.mark.parametrize("key", ["cpu", "memory", "gpu"], ids="8.6-resources-{}".format)
 def test_amounts_of_the_configuration_replace_both_sides(profile: str, key: str) -> None:
     document = {"It": {"ServiceArgs": {"resources": {key.upper(): "7"}}}}
-    own = {"resources": {"limits": {key: "1", "gpuType": "x"}}}
+    own: Json = {"resources": {"limits": {key: "1", "gpuType": "x"}}}
     found = configured(document, profile=profile, **own)["resources"]
     assert found == {"limits": {key: "7", "gpuType": "x"}, "requests": {key: "7"}}
 

@@ -30,7 +30,7 @@ from tests.small import (
 
 BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 PICKER = {"configMapRef": {"name": "a", "key": "b"}}
-CONFIG = {"config": {"plugins": [], "schedulingProfiles": []}}
+CONFIG: Json = {"config": {"plugins": [], "schedulingProfiles": []}}
 NGINX = {"enabled": True, "host": "chat", "ingressControllerClassName": "nginx"}
 
 
@@ -144,7 +144,7 @@ def test_path_of_a_graph(profile: str, facts: Json, annotations: Json | None, *,
     ],
 )
 def test_path_of_a_component(profile: str, facts: Json, nodes: int, kind: str) -> None:
-    spread = {"multinode": {"nodeCount": nodes}} if nodes > 1 else {}
+    spread: Json = {"multinode": {"nodeCount": nodes}} if nodes > 1 else {}
     spec = {**worker(resources={"limits": {"gpu": "1"}}, **spread), "dynamoNamespace": "x"}
     workloads = {"Deployment", "LeaderWorkerSet"}
     assert [

@@ -399,7 +399,8 @@ def test_mounts_that_are_refused(profile: str, engine: str | None, mount: Json, 
     ],
 )
 def test_shared_memory(profile: str, given: Json | None, size: str | None) -> None:
-    result = rendered(graph(It=service(**({} if given is None else {"sharedMemory": given}))), profile)
+    own: Json = {} if given is None else {"sharedMemory": given}
+    result = rendered(graph(It=service(**own)), profile)
     volume = {"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": size}}
     assert pod(result, "it").get("volumes") == (None if size is None else [volume])
     assert main(result, "it").get("volumeMounts") == (None if size is None else [SHARED])

@@ -231,7 +231,7 @@ def test_12_5_the_image_is_a_setting(profile: str) -> None:
 def discovery(profile: str, facts: Json, *, setting: str, on_graph: str | None, on_service: str | None) -> str | None:
     """Return the discovery annotation with which a service ends up, in its clique or its component deployment."""
     annotations = None if on_graph is None else {BACKEND: on_graph}
-    own = {} if on_service is None else {"annotations": {BACKEND: on_service}}
+    own: Json = {} if on_service is None else {"annotations": {BACKEND: on_service}}
     settings = {"restricted_namespace": "team-a", "discovery_backend": setting}
     result = rendered(graph(annotations=annotations, It=service(**own)), profile, settings=settings, facts=facts)
     if facts:
