@@ -75,6 +75,7 @@ def test_all_problems_come_at_once() -> None:
         "spec.services.A.resources.limits.gpu",
         "spec.services.B.envs",
         "spec.services.B.replicas",
+        "spec.services.B.extraPodSpec.mainContainer.image",
     }
 
 
@@ -209,3 +210,19 @@ def test_live_cliques_keep_their_order() -> None:
     observed = Observed(clique_order=("b", "a"))
     rendered = render(graph(A=service(), B=service(), C=service()), facts=GROVE, observed=observed)
     assert list(restart_annotations(rendered)) == ["b", "a", "c"]
+
+
+def test_a_component_without_a_graph_brings_its_own_discovery_account() -> None:
+    resource = {
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": "DynamoComponentDeployment",
+        "metadata": {"name": "alone", "namespace": "n"},
+        "spec": service(),
+    }
+    rendered = render(resource)
+    named = {(made["kind"], made["metadata"]["name"]) for made in rendered.objects}
+    (deployment,) = (made for made in rendered.objects if made["kind"] == "Deployment")
+    account = deployment["spec"]["template"]["spec"]["serviceAccountName"]
+    assert ("ServiceAccount", account) in named
+    etcd = render(resource, settings=OperatorSettings(discovery_backend="etcd"))
+    assert "ServiceAccount" not in {made["kind"] for made in etcd.objects}

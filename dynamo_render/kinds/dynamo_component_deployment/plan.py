@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dynamo_render.errors import Problem
 from dynamo_render.facts import FactQuery
 from dynamo_render.kinds.contract import Inputs, Reading
 from dynamo_render.kinds.shared import component_path
 from dynamo_render.kinds.shared.name_rules import name_problems
-from dynamo_render.plans.graph import Owner, ResourcePlan
-from dynamo_render.scope import GraphScope
+from dynamo_render.plans.graph import Owner, ResourcePlan, Step
+from dynamo_render.satellites import GRAPH_SATELLITES
+from dynamo_render.satellites.contract import Graph
+from dynamo_render.scope import ComponentScope, GraphScope
+from dynamo_render.spec.graph import GraphSpec
 
 GRAPH_KIND = "DynamoGraphDeployment"
 
@@ -22,7 +27,7 @@ def planned(reading: Reading, inputs: Inputs, problems: list[Problem]) -> Resour
     graph = GraphScope(
         name=name if stands_alone else graph_name or "",
         namespace=metadata.namespace or "default",
-        annotations=metadata.annotations or {},
+        annotations=spec.annotations or {},
         settings=inputs.settings,
         facts=inputs.facts,
         profile=inputs.profile,
@@ -39,7 +44,14 @@ def planned(reading: Reading, inputs: Inputs, problems: list[Problem]) -> Resour
     if inputs.profile.names_are_checked:
         problems.extend(name_problems((scope,)))
     owner = Owner("nvidia.com/v1alpha1", "DynamoComponentDeployment", name)
-    return ResourcePlan(tuple(component_path.component_steps(scope, owner)))
+    access = _own_access(scope, owner) if stands_alone else ()
+    return ResourcePlan((*access, *component_path.component_steps(scope, owner)))
+
+
+def _own_access(scope: ComponentScope, owner: Owner) -> Iterator[Step]:
+    """Yield the discovery account that a graph would provide, for a component that is its own graph."""
+    for plan in GRAPH_SATELLITES["discovery_access"].planned(Graph(scope.graph, GraphSpec(), (scope,))):
+        yield Step("discovery_access", plan, owner)
 
 
 def needed(reading: Reading, inputs: Inputs) -> FactQuery:  # noqa: ARG001 - the contract of a kind
