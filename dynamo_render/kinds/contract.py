@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from dynamo_render.errors import Problem
 from dynamo_render.facts import ClusterFacts, FactQuery
+from dynamo_render.kube.repair import Repair
 from dynamo_render.observed import Observed
 from dynamo_render.plans.graph import ResourcePlan
 from dynamo_render.profiles import Profile
@@ -19,12 +20,16 @@ from dynamo_render.values import Value
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class Reading(Value):
-    """A resource as its classes, with what was wrong with it; *status* is what it carries of its own status."""
+    """A resource as its classes, with what was wrong with it; *status* is what it carries of its own status.
+
+    Where the schema refuses something, *repair* says what was left out of metadata and spec, for checks that go on.
+    """
 
     metadata: Metadata
     spec: Any
     status: Mapping[str, Any]
     problems: tuple[Problem, ...]
+    repair: Repair | None = None
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -42,9 +47,12 @@ class Kind(Value):
     """One kind of custom resource.
 
     *read* structures and checks a resource; *needs* says which facts its plan will ask for; *plan* decides its objects,
-    reports problems into the given list, and raises MissingFacts where a fact is needed and not given.
+    reports problems into the given list, and raises MissingFacts where a fact is needed and not given. *update* says
+    what admission refuses about a change from one reading to another by a user, in groups of which it tells the first
+    that is not empty.
     """
 
     read: Callable[[Mapping[str, Any], Profile], Reading]
     needs: Callable[[Reading, Inputs], FactQuery]
     plan: Callable[[Reading, Inputs, list[Problem]], ResourcePlan]
+    update: Callable[[Reading, Reading, str], Iterator[tuple[Problem, ...]]] = lambda _old, _new, _user: iter(())

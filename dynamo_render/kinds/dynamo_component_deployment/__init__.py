@@ -10,6 +10,7 @@ from dynamo_render.kinds.contract import Kind, Reading
 from dynamo_render.kinds.dynamo_component_deployment import plan
 from dynamo_render.kinds.shared import envelope
 from dynamo_render.kinds.shared.component_rules import component_problems
+from dynamo_render.kinds.shared.update_rules import backend_problems
 from dynamo_render.profiles import Profile
 from dynamo_render.spec.component import ComponentDeploymentSpec
 
@@ -22,4 +23,8 @@ def _read(resource: Mapping[str, Any], profile: Profile) -> Reading:
     return envelope.read(resource, profile, ComponentDeploymentSpec, _problems)
 
 
-KIND = Kind(read=_read, needs=plan.needed, plan=plan.planned)
+def _update(old: Reading, new: Reading, user: str) -> Iterator[tuple[Problem, ...]]:  # noqa: ARG001 - the contract
+    yield tuple(backend_problems("DCD-U01", old.spec.backend_framework, new.spec.backend_framework))
+
+
+KIND = Kind(read=_read, needs=plan.needed, plan=plan.planned, update=_update)

@@ -2,42 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dynamo_render.errors import Problem
 from dynamo_render.kinds.contract import Reading
 from dynamo_render.kube import names, structural
+from dynamo_render.kube.repair import PLACEHOLDER, Repair
 from dynamo_render.kube.structural import Findings
 from dynamo_render.profiles import Profile
 from dynamo_render.spec import structure
 from dynamo_render.spec.metadata import METADATA, Metadata
 
 _KNOWN = ("apiVersion", "kind", "metadata", "spec", "status")
+
+# A value that lacks something is filled in first and taken out next; what is around it may lack something then.
+_MOST_REPAIRS = 6
+
 _decode_metadata = structural.decoder(METADATA)
 
 Rules = Callable[[Any, Profile], Iterator[Problem]]
 
 
 def read(resource: Mapping[str, Any], profile: Profile, spec_class: type, rules: Rules) -> Reading:
-    """Return *resource* with its spec as *spec_class* and everything that structure and *rules* find wrong with it."""
+    """Return *resource* with its spec as *spec_class* and everything that structure and *rules* find wrong with it.
+
+    Rules run over what is left when the schema refuses something, so that one mistake does not hide the next.
+    """
     findings = Findings()
-    metadata = _metadata(resource, findings)
-    spec = _spec(resource, spec_class, findings)
+    metadata, spec = _structured(resource, spec_class, findings)
     for key in resource:
         if key not in _KNOWN:
             hint = structural.nearest(key, _KNOWN)
             findings.warn((None, key), "unknown-field", "is not a known field and is dropped", hint)
-    status = resource.get("status")
-    problems = findings.problems
-    if not any(problem.severity == "error" for problem in problems):
+    problems, repair = findings.problems, None
+    if any(problem.severity == "error" for problem in problems):
+        metadata, spec, repair = _repaired(resource, spec_class, problems)
+        problems.extend(visible(rules(spec, profile), repair))
+    else:
         problems.extend(rules(spec, profile))
+    status = resource.get("status")
     return Reading(
         metadata=metadata,
         spec=spec,
         status=status if isinstance(status, Mapping) else {},
         problems=tuple(problems),
+        repair=repair,
     )
+
+
+def visible(problems: Iterable[Problem], repair: Repair) -> Iterator[Problem]:
+    """Yield the *problems* of a repaired resource that are not about its repair, with paths as in the original."""
+    for problem in problems:
+        path = repair.original(problem.path)
+        is_of_names = problem.rule.startswith("names/")
+        if not (repair.touched(path) if is_of_names else repair.hides(path)):
+            yield Problem(problem.rule, path, problem.message, problem.hint, problem.severity)
+
+
+def _repaired(
+    resource: Mapping[str, Any], spec_class: type, problems: Sequence[Problem]
+) -> tuple[Metadata, Any, Repair]:
+    """Return metadata and spec without what the schema refuses."""
+    repair = Repair(resource)
+    for _pass in range(_MOST_REPAIRS):
+        repair.take_out(problems)
+        findings = Findings()
+        metadata, spec = _structured(repair.document, spec_class, findings)
+        problems = [found for found in findings.problems if found.severity == "error" and found.rule != "schema/count"]
+        if not problems:
+            return metadata, spec, repair
+    repair.take_out([Problem("schema/type", (part,), "") for part in ("metadata", "spec")])
+    return Metadata(name=PLACEHOLDER), spec_class(), repair
+
+
+def _structured(resource: Mapping[str, Any], spec_class: type, findings: Findings) -> tuple[Metadata, Any]:
+    return _metadata(resource, findings), _spec(resource, spec_class, findings)
 
 
 def _metadata(resource: Mapping[str, Any], findings: Findings) -> Metadata:

@@ -59,10 +59,14 @@ def _label_values(scope: ComponentScope) -> Iterator[Problem]:
 
 
 def _grove_names(scope: ComponentScope) -> Iterator[Problem]:
+    return grove_problems(scope.graph.name, scope.service, scope.path, is_multinode=scope.is_multinode)
+
+
+def grove_problems(graph: str, service: str, path: tuple[str | int, ...], *, is_multinode: bool) -> Iterator[Problem]:
     """Yield a problem if the names that Grove composes for the component's pods exceed its budget."""
-    service = scope.service.lower()
-    parts = (scope.graph.name, service, f"{service}-ldr") if scope.is_multinode else (scope.graph.name, service)
+    service = service.lower()
+    parts = (graph, service, f"{service}-ldr") if is_multinode else (graph, service)
     used = sum(map(len, parts))
     if used > GROVE_BUDGET:
         message = f"Grove composes {' + '.join(parts)}: {used} characters, the limit is {GROVE_BUDGET}"
-        yield Problem("names/grove", scope.path, message, f"shorten graph and service by {used - GROVE_BUDGET} in all")
+        yield Problem("names/grove", path, message, f"shorten graph and service by {used - GROVE_BUDGET} in all")
