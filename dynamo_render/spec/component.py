@@ -54,7 +54,7 @@ class Resources(Value):
 class VolumeMount(Value):
     """A claim mounted into the main container, perhaps as the compilation cache of its engine."""
 
-    name: str = key(STRING, required=True)
+    name: str = key(STRING, required=True, emit="non-zero")
     mount_point: str | None = key(STRING, emit="non-zero")
     use_as_compilation_cache: bool = key(BOOLEAN, emit="non-zero", default=False)
 
