@@ -32,7 +32,6 @@ def multinode(graph: Graph) -> str:
     worker = """\
     Decode:
       componentType: worker
-      backendFramework: sglang
       replicas: 1
       multinode: {nodeCount: 2}
       resources: {limits: {gpu: "4"}}
