@@ -10,5 +10,6 @@ from collections.abc import Mapping
 
 COMMANDS: Mapping[str, str] = {
     "render": "dynamo_render.commandline.render",
+    "schema": "dynamo_render.commandline.schema",
     "completion": "dynamo_render.commandline.completion",
 }
