@@ -95,9 +95,10 @@ def cluster(session: nox.Session) -> None:
     check(session, "pytest", "tests/cluster")
 
 
-@nox.session(venv_backend="none")
+@nox.session(venv_backend="none", requires=["environment"])
 def schemas(session: nox.Session) -> None:
-    """Compare generated tables with their source; without Go, or without a network to fetch the source, only say so."""
+    """Compare generated schemas and tables with their source; a table only where Go and a network are there."""
+    check(session, "python", "schemas/generate.py", "--check")
     if shutil.which("go") is None:
         session.skip("the go command is not installed")
     session.run(sys.executable, "schemas/refresh.py", "--check", success_codes=[0, NO_SOURCES_HERE], external=True)
