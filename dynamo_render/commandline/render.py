@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -131,13 +131,15 @@ class _Renderer:
         self._report.problems(document.source, problems, document.places, document.prefix)
         return () if any(problem.severity == "error" for problem in problems) else objects
 
-    def _selected(self, resource: Any, objects: tuple[Manifest, ...]) -> list[Manifest]:
+    def _selected(self, resource: Any, objects: tuple[Manifest, ...]) -> Sequence[Manifest]:
         if self._arguments.pods:
             from dynamo_render import effective  # noqa: PLC0415 - only needed for --pods
 
             pods = effective.pods(objects)
             return [pod for pod in pods if self._wanted.takes(selection.traits_of_pod(pod))]
-        name = resource["metadata"]["name"] if objects else ""
+        if self._wanted.is_everything or not objects:
+            return objects
+        name = resource["metadata"]["name"]
         return [made for made in objects if self._wanted.takes(selection.traits_of_object(made, name))]
 
 

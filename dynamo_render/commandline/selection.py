@@ -22,11 +22,14 @@ class Selection:
 
     alternatives: tuple[Traits, ...] = ()
 
+    @property
+    def is_everything(self) -> bool:
+        """Whether there are no conditions."""
+        return not self.alternatives
+
     def takes(self, traits: Traits) -> bool:
         """Whether something with these *traits* is selected."""
-        if not self.alternatives:
-            return True
-        return any(
+        return self.is_everything or any(
             all(values & traits[key] for key, values in alternative.items()) for alternative in self.alternatives
         )
 
