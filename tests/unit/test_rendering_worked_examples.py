@@ -1,4 +1,4 @@
-"""The worked examples of rendering.md section 26: shipped as they stand there, documented as remarks beside them say."""
+"""The worked examples of rendering.md section 26: shipped as written there, documented as remarks beside them say."""
 
 from __future__ import annotations
 
