@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dynamo_render.kube import structural
+from dynamo_render.kube import live, structural
+from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.plans.workload import ComponentResourcePlan
-from dynamo_render.workloads.contract import Workload
+from dynamo_render.workloads.contract import Readiness, Workload
 
 
 def _build(plan: ComponentResourcePlan) -> tuple[Manifest, ...]:
@@ -21,4 +22,13 @@ def _build(plan: ComponentResourcePlan) -> tuple[Manifest, ...]:
     return (manifest,)
 
 
-COMPONENT_RESOURCE = Workload(build=_build, kind="DynamoComponentDeployment")
+def readiness(_name: str, found: Object | None) -> Readiness:
+    """Judge a component deployment as its graph sees it: by its own word, as long as that is about its present spec."""
+    if found is None or live.condition_status(found, "Available") != "True":
+        reason = "Component deployment not ready - Available condition not true"
+    else:
+        reason = live.why_unprocessed(found)
+    return Readiness(reason, live.status(found).get("service") if found else None)
+
+
+COMPONENT_RESOURCE = Workload(build=_build, kind="DynamoComponentDeployment", readiness=readiness)

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest
 from dynamo_render.plans.launch import Addressing, Role
 from dynamo_render.scope import ComponentScope
@@ -30,15 +31,34 @@ class EffectivePod(Value):
     runtime_env_is_appended: bool = False
 
 
+@attrs.frozen(eq=False, repr=False)
+class Readiness(Value):
+    """Whether a live workload serves what its spec asks for.
+
+    *reason* says why not and is empty when it is ready. *service* is the replica status of its component, as a status
+    holds it; None where there is nothing to count.
+    """
+
+    reason: str
+    service: Mapping[str, Any] | None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the workload has processed its spec and every replica of it is up to date and serves."""
+        return not self.reason
+
+
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class Workload(Value):
     """One workload kind.
 
-    *build* makes the objects of a plan. *pods* yields the pods of one replica of an emitted object. *addressing*, for
-    kinds that span nodes, is used at plan time only.
+    *build* makes the objects of a plan. *pods* yields the pods of one replica of an emitted object. *readiness*
+    judges a live object, given its name, or that there is none. *addressing*, for kinds that span nodes, is used at
+    plan time only.
     """
 
     build: Callable[[Any], tuple[Manifest, ...]]
     kind: str
     pods: Callable[[Manifest], Iterator[EffectivePod]] | None = None
+    readiness: Callable[[str, Object | None], Readiness] | None = None
     addressing: Callable[[ComponentScope], Addressing] | None = None

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dynamo_render.kube import live
+from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed, template_metadata
 from dynamo_render.plans.workload import DeploymentPlan
 from dynamo_render.pods.assemble import assembled
 from dynamo_render.scope import ComponentScope
-from dynamo_render.workloads.contract import EffectivePod, Workload
+from dynamo_render.workloads.contract import EffectivePod, Readiness, Workload
 
 STRATEGY = "nvidia.com/deployment-strategy"
 MAX_SURGE = "nvidia.com/deployment-rolling-update-max-surge"
@@ -62,4 +64,29 @@ def _pods(manifest: Manifest) -> Iterator[EffectivePod]:
     yield EffectivePod(component, "main", 0, f"{name}-<id>", template["spec"], {})
 
 
-DEPLOYMENT = Workload(build=_build, kind="Deployment", pods=_pods)
+def readiness(name: str, found: Object | None) -> Readiness:
+    """Judge a Deployment: every replica of its present spec is available, and none of an older one is left."""
+    counts = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
+    service = {count: live.count(found, count) if found else 0 for count in counts}
+    reason = "resource not found" if found is None else _why_not_ready(found)
+    return Readiness(reason, {"componentKind": "Deployment", "componentName": name, **service})
+
+
+def _why_not_ready(found: Object) -> str:
+    if found["spec"].get("paused"):
+        return "rollouts are paused"
+    desired = live.desired_replicas(found)
+    if desired == 0:
+        return ""
+    updated, available = live.count(found, "updatedReplicas"), live.count(found, "availableReplicas")
+    checks = (
+        (not live.why_unprocessed(found), live.why_unprocessed(found)),
+        (updated >= desired, f"desired={desired}, updated={updated}"),
+        (available >= desired, f"desired={desired}, available={available}"),
+        (live.count(found, "replicas") == desired, f"desired={desired}, replicas={live.count(found, 'replicas')}"),
+        (live.condition_status(found, "Available") == "True", "Available condition not true"),
+    )
+    return next((reason for passed, reason in checks if not passed), "")
+
+
+DEPLOYMENT = Workload(build=_build, kind="Deployment", pods=_pods, readiness=readiness)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dynamo_render.kube import live
+from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed, template_metadata
 from dynamo_render.plans.launch import Addressing
 from dynamo_render.plans.workload import LeaderWorkerSetPlan
 from dynamo_render.pods.assemble import assembled
 from dynamo_render.scope import ComponentScope
-from dynamo_render.workloads.contract import EffectivePod, Workload
+from dynamo_render.workloads.contract import EffectivePod, Readiness, Workload
 
 SCHEDULER = "volcano"
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
+
+_COUNTS = ("replicas", "updatedReplicas", "readyReplicas")
 
 
 def addressing(scope: ComponentScope) -> Addressing:
@@ -83,4 +87,40 @@ def _pods(manifest: Manifest) -> Iterator[EffectivePod]:
         yield EffectivePod(component, "worker" if rank else "leader", rank, pod_name, spec, runtime_env)
 
 
-LEADER_WORKER_SET = Workload(build=_build, kind="LeaderWorkerSet", pods=_pods, addressing=addressing)
+def readiness(name: str, found: Object | None) -> Readiness:
+    """Judge one LeaderWorkerSet: all of its groups are up to date and ready.
+
+    Its controller does not say which generation its status speaks of; where one does, that counts too.
+    """
+    service = {count: live.count(found, count) if found else 0 for count in _COUNTS}
+    reason = "resource not found" if found is None else _why_not_ready(found)
+    return Readiness(reason, {"componentKind": "LeaderWorkerSet", "componentName": name, **service})
+
+
+def joined(sets: Sequence[Readiness]) -> Readiness:
+    """Return the readiness of a component with a set for each replica: counts are sums, the name is the first one's."""
+    if not sets:
+        return Readiness("", None)
+    first, *_others = services = [one.service or {} for one in sets]
+    reason = "; ".join(one.reason for one in sets if one.reason)
+    return Readiness(reason, {**first, **{count: sum(service[count] for service in services) for count in _COUNTS}})
+
+
+def _why_not_ready(found: Object) -> str:
+    desired = live.desired_replicas(found)
+    if desired == 0:
+        return ""
+    updated, ready = live.count(found, "updatedReplicas"), live.count(found, "readyReplicas")
+    stale = "" if live.observed_generation(found) is None else live.why_unprocessed(found)
+    checks = (
+        (not stale, stale),
+        (updated >= desired, f"desired={desired}, updated={updated}"),
+        (ready >= desired, f"desired={desired}, ready={ready}"),
+        (live.condition_status(found, "Available") == "True", "Available condition not true"),
+    )
+    return next((reason for passed, reason in checks if not passed), "")
+
+
+LEADER_WORKER_SET = Workload(
+    build=_build, kind="LeaderWorkerSet", pods=_pods, readiness=readiness, addressing=addressing
+)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dynamo_render.kube import live
+from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.plans.launch import Addressing, Role
 from dynamo_render.plans.workload import CliquePlan, PodCliqueSetPlan, ScalingGroupPlan
 from dynamo_render.pods.assemble import assembled
 from dynamo_render.scope import ComponentScope
-from dynamo_render.workloads.contract import EffectivePod, Workload
+from dynamo_render.workloads.contract import EffectivePod, Readiness, Workload
+
+API_VERSION = "grove.io/v1alpha1"
 
 _POD_OF = "$(GROVE_PCSG_NAME)-$(GROVE_PCSG_INDEX)-{clique}-{index}.$(GROVE_HEADLESS_SERVICE)"
 
@@ -53,7 +57,7 @@ def _build(plan: PodCliqueSetPlan) -> tuple[Manifest, ...]:
     if plan.groups:
         template["podCliqueScalingGroups"] = [_scaling_group(group) for group in plan.groups]
     spec = {"replicas": 1, "template": template}
-    return (framed("grove.io/v1alpha1", "PodCliqueSet", plan.name, plan.namespace, spec=spec),)
+    return (framed(API_VERSION, "PodCliqueSet", plan.name, plan.namespace, spec=spec),)
 
 
 def _clique(plan: CliquePlan) -> dict[str, Any]:
@@ -107,6 +111,39 @@ def _pods(manifest: Manifest) -> Iterator[EffectivePod]:
             yield EffectivePod(
                 component, role, rank, f"{full_name}-{index}", spec, runtime_env, runtime_env_is_appended=True
             )
+
+
+def clique_readiness(name: str, found: Object | None) -> Readiness:
+    """Judge the PodClique that Grove made of a component on one node."""
+    return _readiness("PodClique", name, found, "ready")
+
+
+def scaling_group_readiness(name: str, found: Object | None) -> Readiness:
+    """Judge the PodCliqueScalingGroup that Grove made of a component on several nodes."""
+    return _readiness("PodCliqueScalingGroup", name, found, "available")
+
+
+def _readiness(kind: str, name: str, found: Object | None, serving: str) -> Readiness:
+    """Judge a child of a PodCliqueSet, whose kind calls replicas that serve *serving*; a missing one counts as zero."""
+    counts = ("replicas", "updatedReplicas") if found is None else ("replicas", "updatedReplicas", f"{serving}Replicas")
+    service = {count: live.count(found, count) if found else 0 for count in counts}
+    reason = "resource not found" if found is None else _why_not_ready(found, serving)
+    return Readiness(reason, {"componentKind": kind, "componentName": name, **service})
+
+
+def _why_not_ready(found: Object, serving: str) -> str:
+    stale = live.why_unprocessed(found)
+    desired = live.desired_replicas(found)
+    if stale or desired == 0:
+        return stale
+    served, updated = live.count(found, f"{serving}Replicas"), live.count(found, "updatedReplicas")
+    replicas = live.count(found, "replicas")
+    checks = (
+        (served == desired, f"desired={desired}, {serving}={served}"),
+        (updated == desired, f"desired={desired}, updated={updated}"),
+        (replicas == desired, f"performing rolling update: desired={desired}, replicas={replicas}"),
+    )
+    return next((reason for passed, reason in checks if not passed), "")
 
 
 POD_CLIQUE_SET = Workload(build=_build, kind="PodCliqueSet", pods=_pods, addressing=addressing)
