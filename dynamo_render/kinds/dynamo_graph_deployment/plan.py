@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import attrs
 
 from dynamo_render.errors import Problem
-from dynamo_render.facts import FactQuery
+from dynamo_render.facts import ClusterFacts, FactQuery
 from dynamo_render.kinds.contract import Inputs, Reading
 from dynamo_render.kinds.dynamo_graph_deployment import component_deployments, grove_path, restart
 from dynamo_render.kinds.shared.name_rules import name_problems
@@ -77,7 +77,12 @@ def _components(scope: GraphScope, spec: GraphSpec, stamps: dict[str, str]) -> I
 
 def uses_grove(scope: GraphScope) -> bool:
     """Whether the graph runs on Grove: it is installed, and the graph does not turn it off."""
-    return scope.facts.has_grove and scope.annotations.get(GROVE_ANNOTATION, "").lower() != "false"
+    return runs_on_grove(scope.facts, scope.annotations)
+
+
+def runs_on_grove(facts: ClusterFacts, annotations: Mapping[str, str]) -> bool:
+    """Whether a graph with *annotations* runs on Grove in the cluster that *facts* describe."""
+    return facts.has_grove and annotations.get(GROVE_ANNOTATION, "").lower() != "false"
 
 
 def _restart_stamps(reading: Reading, scope: GraphScope) -> dict[str, str]:
