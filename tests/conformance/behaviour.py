@@ -1,0 +1,228 @@
+"""Plays recorded stories back: what the cluster held after each step, and the status that we tell of it.
+
+A recording holds the objects of the cluster without what changes by itself: statuses of Deployments are played from the
+counts that the released operator saw, those of other workloads are steps of the story. This module reads the recordings
+beside the repository and never writes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from dynamo_render import ClusterFacts, InvalidResource, NamespaceFacts, OperatorSettings, render
+from dynamo_render.kinds.dynamo_component_deployment.status import component_status
+from dynamo_render.kinds.dynamo_graph_deployment import live_services, observation
+from dynamo_render.kinds.dynamo_graph_deployment.status import graph_status
+from dynamo_render.kinds.shared import failures
+from dynamo_render.kinds.shared.conditions import with_transition_times
+from dynamo_render.kinds.shared.failures import Failure
+from tests.conformance.comparison import FOLDER
+
+Json = dict[str, Any]
+
+GROUP = "nvidia.com/v1alpha1"
+GRAPH, COMPONENT = "DynamoGraphDeployment", "DynamoComponentDeployment"
+NAMESPACE = "stories"
+GIVES_UP = "Failed to reconcile DynamoComponentDeployment: "
+
+SETTINGS = OperatorSettings(
+    profile="0.9-shipped",
+    nats_address="nats://nats:4222",
+    ingress_class_name="nginx",
+    ingress_host_suffix="example.test",
+    mpi_ssh_secret_namespace="dynamo-system",  # noqa: S106 - the namespace of a Secret, not its content
+    planner_cluster_role="planner",
+    epp_cluster_role="epp",
+)
+API_GROUPS = frozenset({"grove.io", "leaderworkerset.x-k8s.io", "scheduling.volcano.sh", "inference.networking.k8s.io"})
+
+
+@attrs.frozen(eq=False)
+class Moment:
+    """One resource after one step of a story: its recorded status beside ours."""
+
+    story: str
+    step: int
+    kind: str
+    name: str
+    recorded: Mapping[str, Any]
+    ours: Mapping[str, Any]
+
+    def unequal(self) -> list[str]:
+        """Return the fields of the status in which both differ."""
+        theirs, mine = _comparable(self.recorded), _comparable(self.ours)
+        return [field for field in sorted(theirs.keys() | mine.keys()) if theirs.get(field) != mine.get(field)]
+
+
+def stories() -> list[Json]:
+    """Return the recorded stories; none when the folder is absent."""
+    path = FOLDER / "behaviour.jsonl"
+    if not path.is_file():
+        return []
+    text = path.read_text(encoding="utf-8").replace("(namespace)", NAMESPACE)
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def moments(story: Json) -> Iterator[Moment]:
+    """Yield every resource after every step of *story* that came to rest."""
+    cluster = _Cluster()
+    for index, entry in enumerate(story["trace"]):
+        cluster.plays(entry)
+        cluster.settles(entry)
+        if entry.get("unsettled"):
+            continue
+        for (_version, kind, name), resource in sorted(cluster.resources().items()):
+            recorded = entry["resources"][f"{kind}/{name}"]["status"] or {}
+            yield Moment(story["id"], index, kind, name, recorded, resource.get("status", {}))
+
+
+class _Cluster:
+    """What the API server holds while a story is played, by apiVersion, kind and name."""
+
+    def __init__(self) -> None:
+        self.objects: dict[tuple[str, str, str], Json] = {}
+        self.is_triggered = True
+
+    def resources(self) -> dict[tuple[str, str, str], Json]:
+        return {key: found for key, found in self.objects.items() if key[1] in {GRAPH, COMPONENT}}
+
+    def plays(self, entry: Json) -> None:
+        """Bring the objects to the state after the step: the step itself, then what the recording says it led to."""
+        before = {key: found["metadata"].get("generation") for key, found in self.resources().items()}
+        action, target = next((key, value) for key, value in entry["step"].items() if key != "quiet")
+        if action == "apply":
+            self._stored(target)
+        elif action == "merge" and target["kind"] in {GRAPH, COMPONENT}:
+            found = self._named(target)
+            self._stored(_merged(found, target["patch"]))
+        for made in entry["created_or_changed"]:
+            self._stored(made)
+        for gone in entry["removed"]:
+            self.objects = {key: found for key, found in self.objects.items() if f"{key[1]}/{key[2]}" != gone}
+        self._numbered(entry["resources"])
+        if action == "status":
+            self._reports(target)
+        after = {key: found["metadata"].get("generation") for key, found in self.resources().items()}
+        # The released operator does not look at a graph of which only the metadata have changed, so nothing else in the
+        # recording has changed either.
+        self.is_triggered = before != after or action != "merge" or target["kind"] != GRAPH
+
+    def settles(self, entry: Json) -> None:
+        """Tell the status of every resource until nothing changes, components before their graph."""
+        if not self.is_triggered:
+            return
+        for key, found in self.objects.items():
+            if key[1] == "Deployment":
+                found["status"] = _played_deployment(found, entry["resources"])
+        for _pass in range(5):
+            before = json.dumps([found.get("status") for found in self.resources().values()])
+            for key, resource in sorted(self.resources().items()):
+                wanted = self._wanted(resource, entry["resources"][f"{key[1]}/{key[2]}"])
+                resource["status"] = with_transition_times(wanted, resource.get("status"), "2026-01-01T00:00:00Z")
+            if json.dumps([found.get("status") for found in self.resources().values()]) == before:
+                return
+        raise AssertionError("the statuses never come to rest")
+
+    def _wanted(self, resource: Json, recorded: Json) -> Json:
+        failure = self._failure(resource) or _refusal_of_the_server(recorded)
+        facts = self._facts()
+        if resource["kind"] == COMPONENT:
+            return component_status(resource, self.objects, facts, failure)
+        pathway = live_services.pathway_of(resource, facts)
+        observed = observation.observed_from(resource, self.objects, pathway)
+        return graph_status(resource, self.objects, observed, pathway, failure)
+
+    def _failure(self, resource: Json) -> Failure | None:
+        try:
+            rendered = render(resource, settings=SETTINGS, facts=self._facts())
+        except InvalidResource as refused:
+            return failures.refused(refused.problems)
+        foreign = []
+        for made, owner in zip(rendered.objects, rendered.owners, strict=True):
+            if owner is None or (owner.kind, owner.name) != (resource["kind"], resource["metadata"]["name"]):
+                continue
+            found = self.objects.get((made["apiVersion"], made["kind"], made["metadata"]["name"]))
+            if found is not None and not found["metadata"].get("ownerReferences"):
+                foreign.append((made["kind"], made["metadata"]["name"]))
+        return failures.in_the_way(foreign) if foreign else None
+
+    def _facts(self) -> ClusterFacts:
+        claims = frozenset(name for _version, kind, name in self.objects if kind == "PersistentVolumeClaim")
+        here = NamespaceFacts(pvcs=claims, mpi_secret=True)
+        roles = frozenset({"planner", "epp"})
+        return ClusterFacts(api_groups=API_GROUPS, cluster_roles=roles, namespaces={NAMESPACE: here})
+
+    def _stored(self, made: Json) -> None:
+        """Store an object; its status stays as long as it is the same object, told by a generation that only grows."""
+        key = (made["apiVersion"], made["kind"], made["metadata"]["name"])
+        before = self.objects.get(key, {})
+        metadata = {"namespace": NAMESPACE, **made["metadata"]}
+        generation = before.get("metadata", {}).get("generation", 1)
+        metadata.setdefault("generation", generation)
+        kept = {"status": before["status"]} if "status" in before and metadata["generation"] >= generation else {}
+        self.objects[key] = {**made, "metadata": metadata, **kept}
+
+    def _numbered(self, recorded: Mapping[str, Json]) -> None:
+        for key, found in list(self.resources().items()):
+            entry = recorded.get(f"{key[1]}/{key[2]}")
+            if entry is None:
+                del self.objects[key]
+            else:
+                found["metadata"] = {**found["metadata"], "generation": entry["generation"]}
+
+    def _reports(self, target: Json) -> None:
+        found = self._named(target)
+        status = dict(target["status"])
+        if status.get("observedGeneration") == "current":
+            status["observedGeneration"] = found["metadata"]["generation"]
+        found["status"] = status
+
+    def _named(self, target: Json) -> Json:
+        return next(found for key, found in self.objects.items() if key[1:] == (target["kind"], target["name"]))
+
+
+def _played_deployment(found: Json, recorded: Mapping[str, Json]) -> Json:
+    """Return the status of a Deployment whose counts are those that the released operator copied from it."""
+    component = recorded.get(f"{COMPONENT}/{found['metadata']['name']}") or {}
+    counts = (component.get("status") or {}).get("service") or {}
+    status = {key: value for key, value in counts.items() if key.endswith("eplicas")}
+    is_available = counts.get("availableReplicas", 0) >= found["spec"]["replicas"] * 3 // 4
+    return {
+        **status,
+        "observedGeneration": found["metadata"]["generation"],
+        "conditions": [{"type": "Available", "status": str(is_available)}],
+    }
+
+
+def _refusal_of_the_server(recorded: Json) -> Failure | None:
+    """Return what the API server answered to a write, which only the recorded condition tells."""
+    for condition in (recorded["status"] or {}).get("conditions", ()):
+        if condition["reason"] == "Reconciling":
+            return Failure("error", condition["message"].removeprefix(GIVES_UP))
+    return None
+
+
+def _comparable(status: Mapping[str, Any]) -> Json:
+    """Return what must agree: everything but times, messages of failures, and generations inside conditions."""
+    fields = {key: value for key, value in status.items() if key != "conditions"}
+    conditions = status.get("conditions") or ()
+    for condition in conditions:
+        fields[f"condition {condition['type']}"] = f"{condition['status']} {condition['reason']}"
+        if condition["reason"] == "some_resources_are_not_ready":
+            # The released operator names services in random order.
+            fields["message"] = sorted(re.split("; |: ", condition["message"]))
+    return fields
+
+
+def _merged(found: Json, patch: Json) -> Json:
+    """Return *found* with a JSON merge patch applied."""
+    result = {key: value for key, value in found.items() if patch.get(key, value) is not None}
+    for key, value in patch.items():
+        if value is not None:
+            result[key] = _merged(found.get(key) or {}, value) if isinstance(value, dict) else value
+    return result
