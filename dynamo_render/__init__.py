@@ -6,6 +6,8 @@ package does no I/O and reads no clock, environment or random value; the same in
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from dynamo_render.errors import (
     DynamoRenderError,
     InvalidFacts,
@@ -23,6 +25,9 @@ from dynamo_render.observed import Observed, RestartStatus
 from dynamo_render.pipeline import Rendered, needs, render
 from dynamo_render.plans.graph import Owner
 from dynamo_render.settings import OperatorSettings
+
+if TYPE_CHECKING:
+    from dynamo_render.validation import validate
 
 __version__ = "0.1.0"
 
@@ -48,5 +53,16 @@ __all__ = [
     "needs",
     "read_documents",
     "render",
+    "validate",
     "write_documents",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return `validate` when it is first asked for: a render does without what it loads."""
+    if name == "validate":
+        from dynamo_render.validation import validate  # noqa: PLC0415 - as the docstring says
+
+        return validate
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

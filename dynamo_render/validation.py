@@ -67,7 +67,7 @@ def validate(  # noqa: PLR0913 - keyword-only, each optional
     try:
         kind = _kind_of(resource)
     except InvalidResource as error:
-        return error.problems
+        return _audible(error.problems, resource, ignore)
     return _audible(_told(_problems(resource, kind, task, old, user), str(resource["kind"])), resource, ignore)
 
 
@@ -201,7 +201,8 @@ def _planned_problems(resource: Mapping[str, Any], kind: Kind, reading: Reading,
         yield _as_far_as_known(problem, task)
     namespace = reading.metadata.namespace or "default"
     known = task.inputs.facts.view(namespace)
-    yield from references.reference_problems(part_pods, made, known, task.declared, namespace)
+    copied = ("Secret", "", task.inputs.settings.mpi_ssh_secret_name)
+    yield from references.reference_problems(part_pods, made, known, (*task.declared, copied), namespace)
 
 
 def _with_fewer_nodes(
@@ -281,11 +282,11 @@ def _audible(problems: Iterable[Problem], resource: Mapping[str, Any], ignore: I
                 path = ("metadata", "annotations", IGNORE_ANNOTATION)
                 message = f'"{name}" is no rule'
                 unknown.append(Problem("ignore/unknown-rule", path, message, rules.nearest(name), "warning"))
-    return (*(problem for problem in problems if problem.rule not in silent), *unknown)
+    return tuple(problem for problem in (*problems, *unknown) if problem.rule not in silent)
 
 
 def _ignored_by(resource: Mapping[str, Any]) -> tuple[str, ...]:
-    holder: Any = resource.get("metadata")
+    holder: Any = resource.get("metadata") if isinstance(resource, Mapping) else None
     annotations = holder.get("annotations") if isinstance(holder, Mapping) else None
     text = annotations.get(IGNORE_ANNOTATION) if isinstance(annotations, Mapping) else None
     return tuple(filter(None, (name.strip() for name in text.split(",")))) if isinstance(text, str) else ()

@@ -47,7 +47,8 @@ def _group(problem: Problem) -> tuple[object, ...]:
 
 def _place(problem: Problem) -> tuple[int, str, int]:
     """Sort as the webhook visits: the services as such, claims in their order, the restart, services by name."""
-    order = {("pvcs",): 1, ("restart",): 2, ("services",): 3}.get(problem.path[1:2], 0)
+    field = problem.path[1] if problem.path[1:] else ""
+    order = {"pvcs": 1, "restart": 2, "services": 3}.get(str(field), 0)
     step = problem.path[2] if order in {1, 3} and problem.path[2:] else ""
     if problem.rule == "DGD-V01":
         order = 0

@@ -1,0 +1,37 @@
+"""Rules for component deployments alone."""
+
+from __future__ import annotations
+
+from dynamo_render.rules.contract import Rule, rule, warning
+
+RULES: tuple[Rule, ...] = (
+    rule(
+        "CTL-17",
+        "A component deployment that a graph owns says in which Dynamo namespace it is: its Services select by it.",
+        "api.md 9.7",
+        base="component",
+        bad={
+            "metadata": {"ownerReferences": [{"kind": "DynamoGraphDeployment", "name": "chat"}]},
+            "spec": {"dynamoNamespace": None},
+        },
+        good={"metadata": {"ownerReferences": [{"kind": "DynamoGraphDeployment", "name": "chat"}]}},
+    ),
+    rule(
+        "DCD-U01",
+        "The backend framework of a component deployment cannot be changed.",
+        "api.md 9.4",
+        base="component",
+        old={"spec": {"backendFramework": "sglang"}},
+        bad={},
+        good={"spec": {"backendFramework": "sglang", "extraPodSpec": {"mainContainer": {"command": ["run"]}}}},
+    ),
+    warning(
+        "DCD-W01",
+        "Changing the backend framework of what runs may leave pods of both behind.",
+        "api.md 9.4",
+        base="component",
+        old={"spec": {"backendFramework": "sglang"}},
+        bad={},
+        good={"spec": {"backendFramework": "sglang", "extraPodSpec": {"mainContainer": {"command": ["run"]}}}},
+    ),
+)
