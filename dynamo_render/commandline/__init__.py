@@ -10,6 +10,10 @@ from collections.abc import Mapping
 
 COMMANDS: Mapping[str, str] = {
     "render": "dynamo_render.commandline.render",
+    "validate": "dynamo_render.commandline.validate",
+    "rules": "dynamo_render.commandline.rules",
+    "diff": "dynamo_render.commandline.diff",
+    "golden": "dynamo_render.commandline.golden",
     "schema": "dynamo_render.commandline.schema",
     "completion": "dynamo_render.commandline.completion",
 }
