@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_render.kube import live, structural
+from dynamo_render.kube import live, shapes, structural
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.plans.workload import ComponentResourcePlan
@@ -31,4 +31,14 @@ def readiness(_name: str, found: Object | None) -> Readiness:
     return Readiness(reason, live.status(found).get("service") if found else None)
 
 
-COMPONENT_RESOURCE = Workload(build=_build, kind="DynamoComponentDeployment", readiness=readiness)
+_POD_SPEC = shapes.Shape(fields={"mainContainer": shapes.embedded("core/v1.Container")}, embedded="core/v1.PodSpec")
+
+COMPONENT_RESOURCE = Workload(
+    build=_build,
+    group="nvidia.com",
+    kind="DynamoComponentDeployment",
+    readiness=readiness,
+    shape=shapes.within(
+        spec=shapes.within(envs=shapes.listed("name"), volumeMounts=shapes.listed("mountPoint"), extraPodSpec=_POD_SPEC)
+    ),
+)

@@ -9,6 +9,7 @@ import attrs
 
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest
+from dynamo_render.kube.shapes import ANY, Path, Shape
 from dynamo_render.plans.launch import Addressing, Role
 from dynamo_render.scope import ComponentScope
 from dynamo_render.values import Value
@@ -32,6 +33,19 @@ class EffectivePod(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
+class PodTemplate(Value):
+    """What an emitted object says about a number of equal *pods*; *name* is unique in the object.
+
+    They are replaced when anything changes at or below one of the paths in *replaced_by*.
+    """
+
+    name: str
+    pods: int
+    spec: Mapping[str, Any]
+    replaced_by: tuple[Path, ...]
+
+
+@attrs.frozen(eq=False, repr=False)
 class Readiness(Value):
     """Whether a live workload serves what its spec asks for.
 
@@ -52,13 +66,17 @@ class Readiness(Value):
 class Workload(Value):
     """One workload kind.
 
-    *build* makes the objects of a plan. *pods* yields the pods of one replica of an emitted object. *readiness*
-    judges a live object, given its name, or that there is none. *addressing*, for kinds that span nodes, is used at
-    plan time only.
+    *build* makes the objects of a plan. An emitted object is told by *group* and *kind*; its *shape* says which entries
+    of its lists are the same one after a change, *templates* yields which pods it runs, and *pods* those of one replica
+    in full. *readiness* judges a live object, given its name, or that there is none. *addressing*, for kinds that span
+    nodes, is used at plan time only.
     """
 
     build: Callable[[Any], tuple[Manifest, ...]]
+    group: str
     kind: str
+    shape: Shape = ANY
+    templates: Callable[[Manifest], Iterator[PodTemplate]] | None = None
     pods: Callable[[Manifest], Iterator[EffectivePod]] | None = None
     readiness: Callable[[str, Object | None], Readiness] | None = None
     addressing: Callable[[ComponentScope], Addressing] | None = None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dynamo_render.kube import live
+from dynamo_render.kube import live, shapes
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed, template_metadata
 from dynamo_render.plans.workload import DeploymentPlan
 from dynamo_render.pods.assemble import assembled
 from dynamo_render.scope import ComponentScope
-from dynamo_render.workloads.contract import EffectivePod, Readiness, Workload
+from dynamo_render.workloads.contract import EffectivePod, PodTemplate, Readiness, Workload
 
 STRATEGY = "nvidia.com/deployment-strategy"
 MAX_SURGE = "nvidia.com/deployment-rolling-update-max-surge"
@@ -64,6 +64,11 @@ def _pods(manifest: Manifest) -> Iterator[EffectivePod]:
     yield EffectivePod(component, "main", 0, f"{name}-<id>", template["spec"], {})
 
 
+def _templates(manifest: Manifest) -> Iterator[PodTemplate]:
+    spec = manifest["spec"]
+    yield PodTemplate("main", spec.get("replicas", 1), spec["template"]["spec"], (("spec", "template"),))
+
+
 def readiness(name: str, found: Object | None) -> Readiness:
     """Judge a Deployment: every replica of its present spec is available, and none of an older one is left."""
     counts = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
@@ -89,4 +94,12 @@ def _why_not_ready(found: Object) -> str:
     return next((reason for passed, reason in checks if not passed), "")
 
 
-DEPLOYMENT = Workload(build=_build, kind="Deployment", pods=_pods, readiness=readiness)
+DEPLOYMENT = Workload(
+    build=_build,
+    group="apps",
+    kind="Deployment",
+    shape=shapes.within(spec=shapes.within(template=shapes.POD_TEMPLATE)),
+    templates=_templates,
+    pods=_pods,
+    readiness=readiness,
+)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dynamo_render.kube import live
+from dynamo_render.kube import live, shapes
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed, template_metadata
 from dynamo_render.plans.launch import Addressing
 from dynamo_render.plans.workload import LeaderWorkerSetPlan
 from dynamo_render.pods.assemble import assembled
 from dynamo_render.scope import ComponentScope
-from dynamo_render.workloads.contract import EffectivePod, Readiness, Workload
+from dynamo_render.workloads.contract import EffectivePod, PodTemplate, Readiness, Workload
+
+# A change of one template, or of the size of a group, makes a new revision, and a group is replaced as a whole.
+REPLACED_BY = (("spec", "leaderWorkerTemplate"), ("spec", "networkConfig"))
 
 SCHEDULER = "volcano"
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
@@ -87,6 +90,14 @@ def _pods(manifest: Manifest) -> Iterator[EffectivePod]:
         yield EffectivePod(component, "worker" if rank else "leader", rank, pod_name, spec, runtime_env)
 
 
+def _templates(manifest: Manifest) -> Iterator[PodTemplate]:
+    groups, template = manifest["spec"].get("replicas", 1), manifest["spec"]["leaderWorkerTemplate"]
+    workers = template["workerTemplate"]["spec"]
+    leader = template.get("leaderTemplate", {}).get("spec", workers)
+    yield PodTemplate("leader", groups, leader, REPLACED_BY)
+    yield PodTemplate("worker", groups * (template.get("size", 1) - 1), workers, REPLACED_BY)
+
+
 def readiness(name: str, found: Object | None) -> Readiness:
     """Judge one LeaderWorkerSet: all of its groups are up to date and ready.
 
@@ -122,5 +133,16 @@ def _why_not_ready(found: Object) -> str:
 
 
 LEADER_WORKER_SET = Workload(
-    build=_build, kind="LeaderWorkerSet", pods=_pods, readiness=readiness, addressing=addressing
+    build=_build,
+    group="leaderworkerset.x-k8s.io",
+    kind="LeaderWorkerSet",
+    shape=shapes.within(
+        spec=shapes.within(
+            leaderWorkerTemplate=shapes.within(leaderTemplate=shapes.POD_TEMPLATE, workerTemplate=shapes.POD_TEMPLATE)
+        )
+    ),
+    templates=_templates,
+    pods=_pods,
+    readiness=readiness,
+    addressing=addressing,
 )

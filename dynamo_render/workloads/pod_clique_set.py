@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dynamo_render.kube import live
+from dynamo_render.kube import live, shapes
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.plans.launch import Addressing, Role
 from dynamo_render.plans.workload import CliquePlan, PodCliqueSetPlan, ScalingGroupPlan
 from dynamo_render.pods.assemble import assembled
 from dynamo_render.scope import ComponentScope
-from dynamo_render.workloads.contract import EffectivePod, Readiness, Workload
+from dynamo_render.workloads.contract import EffectivePod, PodTemplate, Readiness, Workload
 
 API_VERSION = "grove.io/v1alpha1"
 
@@ -113,6 +113,29 @@ def _pods(manifest: Manifest) -> Iterator[EffectivePod]:
             )
 
 
+def _templates(manifest: Manifest) -> Iterator[PodTemplate]:
+    """Yield every clique; cliques of a scaling group are replaced together, with everything else in their replica."""
+    template = manifest["spec"]["template"]
+    group_of = {
+        clique: group for group in template.get("podCliqueScalingGroups", ()) for clique in group["cliqueNames"]
+    }
+    for clique in template["cliques"]:
+        group = group_of.get(clique["name"], {})
+        replicas = manifest["spec"].get("replicas", 1) * group.get("replicas", 1) * clique["spec"].get("replicas", 1)
+        together = group.get("cliqueNames", [clique["name"]])
+        yield PodTemplate(clique["name"], replicas, clique["spec"]["podSpec"], tuple(_replaced_by(together)))
+
+
+def _replaced_by(cliques: Iterable[str]) -> Iterator[shapes.Path]:
+    """Yield what Grove looks at to tell whether pods of one of *cliques* are those of an earlier template."""
+    yield ("spec", "template", "priorityClassName")
+    for name in cliques:
+        clique = ("spec", "template", "cliques", shapes.entry(name=name))
+        yield (*clique, "labels")
+        yield (*clique, "annotations")
+        yield (*clique, "spec", "podSpec")
+
+
 def clique_readiness(name: str, found: Object | None) -> Readiness:
     """Judge the PodClique that Grove made of a component on one node."""
     return _readiness("PodClique", name, found, "ready")
@@ -146,4 +169,20 @@ def _why_not_ready(found: Object, serving: str) -> str:
     return next((reason for passed, reason in checks if not passed), "")
 
 
-POD_CLIQUE_SET = Workload(build=_build, kind="PodCliqueSet", pods=_pods, addressing=addressing)
+_CLIQUE = shapes.within(spec=shapes.within(podSpec=shapes.embedded("core/v1.PodSpec")))
+
+POD_CLIQUE_SET = Workload(
+    build=_build,
+    group="grove.io",
+    kind="PodCliqueSet",
+    shape=shapes.within(
+        spec=shapes.within(
+            template=shapes.within(
+                cliques=shapes.listed("name", item=_CLIQUE), podCliqueScalingGroups=shapes.listed("name")
+            )
+        )
+    ),
+    templates=_templates,
+    pods=_pods,
+    addressing=addressing,
+)
