@@ -105,6 +105,18 @@ def documents(source: Source, console: Console, report: Report) -> Iterator[Docu
     Objects of other kinds are skipped with a note; what cannot be read is reported.
     """
     skipped: Counter[str] = Counter()
+    for document in every_document(source, console, report):
+        if kind := _foreign_kind(document.value, is_expected=source.named):
+            skipped[kind] += 1
+        else:
+            yield document
+    if skipped:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(skipped.items()))
+        report.note(source.name, f"skipped what is not for {PROGRAM}: {kinds}")
+
+
+def every_document(source: Source, console: Console, report: Report) -> Iterator[Document]:
+    """Yield whatever *source* holds, members of lists one by one; what cannot be read is reported."""
     seen = 0
 
     def refused(error: UnreadableInput) -> None:
@@ -119,14 +131,7 @@ def documents(source: Source, console: Console, report: Report) -> Iterator[Docu
         return
     for value, places in text.read_with_places(data, source.name, refused):
         seen += 1
-        for document in _members(Document(source.name, value, places)):
-            if kind := _foreign_kind(document.value, is_expected=source.named):
-                skipped[kind] += 1
-            else:
-                yield document
-    if skipped:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(skipped.items()))
-        report.note(source.name, f"skipped what is not for {PROGRAM}: {kinds}")
+        yield from _members(Document(source.name, value, places))
     if not seen:
         _report_empty(source, report)
 
