@@ -39,5 +39,5 @@ def test_the_map_names_exactly_the_layers_of_the_contract_in_order() -> None:
 def test_the_contract_on_asking_covers_every_layer_below_the_command_line() -> None:
     """A room added to the layers and forgotten there could read the clock."""
     inside = {f"dynamo_render.{name}" for layer in layers() for name in layer.split(" | ")}
-    shell = {"dynamo_render.__main__", "dynamo_render.commandline"}
+    shell = {"dynamo_render.__main__", "dynamo_render.pytest_plugin", "dynamo_render.commandline"}
     assert set(contracts()["core-asks-nothing"]["source_modules"]) == inside - shell
