@@ -29,45 +29,40 @@ def definition_texts() -> list[str]:
     return [document for path in sorted(folder.iterdir()) for document in _documents(path.read_text("utf-8"))]
 
 
-def permissive_definition(group: str, version: str, kind: str, *, plural: str = "") -> dict[str, Any]:
-    """Return the definition of a namespaced kind whose content is free."""
-    free = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    return _definition(group, version, kind, plural or f"{kind.lower()}s", free)
-
-
 def pod_group_definition() -> dict[str, Any]:
     """Return a definition of Volcano's PodGroup, which no module carries, with the fields that a render may set."""
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "podgroups.scheduling.volcano.sh"},
+        "spec": {
+            "group": "scheduling.volcano.sh",
+            "scope": "Namespaced",
+            "names": {"kind": "PodGroup", "listKind": "PodGroupList", "plural": "podgroups", "singular": "podgroup"},
+            "versions": [_pod_group_version()],
+        },
+    }
+
+
+def _pod_group_version() -> dict[str, Any]:
     amount = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
-    fields = {
+    spec = {
         "minMember": {"type": "integer", "format": "int32"},
         "minTaskMember": {"type": "object", "additionalProperties": {"type": "integer", "format": "int32"}},
         "minResources": {"type": "object", "additionalProperties": amount},
         "queue": {"type": "string"},
         "priorityClassName": {"type": "string"},
     }
-    strict = {"type": "object", "properties": fields}
-    return _definition("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups", strict)
-
-
-def _definition(group: str, version: str, kind: str, plural: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-    status = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    served = {
-        "name": version,
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec, "status": status}}},
-        "subresources": {"status": {}},
+    content = {
+        "spec": {"type": "object", "properties": spec},
+        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
     }
     return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{group}"},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()},
-            "versions": [served],
-        },
+        "name": "v1beta1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object", "properties": content}},
+        "subresources": {"status": {}},
     }
 
 

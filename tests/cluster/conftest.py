@@ -11,24 +11,17 @@ from typing import NoReturn
 
 import pytest
 
+from dynamo_render.schemas import definition, kinds
 from tests.cluster import addons, bench, binaries
 from tests.cluster.bench import Bench
 from tests.cluster.cache import BenchUnavailable
 from tests.cluster.client import Json
 
-OWN_KINDS = (
-    "DynamoGraphDeployment",
-    "DynamoComponentDeployment",
-    "DynamoGraphDeploymentRequest",
-    "DynamoGraphDeploymentScalingAdapter",
-    "DynamoModel",
-)
-
 
 @pytest.fixture(scope="session")
 def own_definitions() -> list[Json | str]:
-    """The definitions of this project's kinds; they accept any content."""
-    return [addons.permissive_definition("nvidia.com", "v1alpha1", kind) for kind in OWN_KINDS]
+    """The definitions of this project's kinds."""
+    return [definition.custom_resource_definition(kind) for kind in kinds.KINDS.values()]
 
 
 @pytest.fixture(scope="session")
