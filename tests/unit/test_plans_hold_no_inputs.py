@@ -24,7 +24,9 @@ GRAPH = {
     "metadata": {"name": "g", "namespace": "n"},
     "spec": {
         "envs": [{"name": "A", "value": "b"}],
-        "pvcs": [{"name": "c", "create": True, "size": "1Gi", "storageClass": "s", "volumeAccessMode": "ReadWriteMany"}],
+        "pvcs": [
+            {"name": "c", "create": True, "size": "1Gi", "storageClass": "s", "volumeAccessMode": "ReadWriteMany"}
+        ],
         "services": {
             "Frontend": {"componentType": "frontend", "extraPodSpec": {"mainContainer": {"image": "i"}}},
             "Epp": {
