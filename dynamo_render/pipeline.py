@@ -118,7 +118,7 @@ def _checked(reading: Reading) -> Reading:
 
 
 def _refuse_errors(problems: Iterable[Problem], *, only: tuple[str, ...] = ("",)) -> None:
-    """Raise InvalidResource with all *problems* if there is an error among them whose rule starts with one of *only*."""
+    """Raise InvalidResource with all *problems* if one of them is an error whose rule starts with one of *only*."""
     problems = tuple(problems)
     if any(problem.severity == "error" and problem.rule.startswith(only) for problem in problems):
         raise InvalidResource(problems)

@@ -286,7 +286,7 @@ def _audible(problems: Iterable[Problem], resource: Mapping[str, Any], ignore: I
 
 
 def _ignored_by(resource: Mapping[str, Any]) -> tuple[str, ...]:
-    holder: Any = resource.get("metadata") if isinstance(resource, Mapping) else None
+    holder: Any = resource.get("metadata")
     annotations = holder.get("annotations") if isinstance(holder, Mapping) else None
     text = annotations.get(IGNORE_ANNOTATION) if isinstance(annotations, Mapping) else None
     return tuple(filter(None, (name.strip() for name in text.split(",")))) if isinstance(text, str) else ()

@@ -1,7 +1,7 @@
 """What differs between releases, as data: numbers, texts and switches.
 
-A switch is named after a behaviour, never a release. A profile is read at plan time only. Sources: rendering.md sections
-7, 8 and 25, decisions.md section 2.
+A switch is named after a behaviour, never a release. A profile is read at plan time only. Sources: rendering.md
+sections 7, 8 and 25, decisions.md section 2.
 """
 
 from __future__ import annotations

@@ -17,10 +17,11 @@ STRATEGY = "nvidia.com/deployment-strategy"
 MAX_SURGE = "nvidia.com/deployment-rolling-update-max-surge"
 MAX_UNAVAILABLE = "nvidia.com/deployment-rolling-update-max-unavailable"
 DEFAULT_LIMIT = "25%"
+MOST_DIGITS = 100
 
 
 def planned_strategy(scope: ComponentScope) -> dict[str, Any]:
-    """Return how a Deployment of *scope* replaces its pods; the limits are read from the Deployment's own annotations."""
+    """Return how a Deployment of *scope* replaces its pods, with the limits that its own annotations set."""
     if scope.annotations.get(STRATEGY) == "Recreate":
         return {"type": "Recreate"}
     limits = scope.object_annotations
@@ -38,7 +39,7 @@ def _limit(text: str | None) -> int | str:
     if not text:
         return DEFAULT_LIMIT
     digits = text[1:] if text[0] in "+-" else text
-    if digits.isascii() and digits.isdigit() and -(2**31) <= int(text) < 2**31:
+    if len(digits) <= MOST_DIGITS and digits.isascii() and digits.isdigit() and -(2**31) <= int(text) < 2**31:
         return int(text)
     return text
 

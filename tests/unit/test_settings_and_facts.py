@@ -94,7 +94,7 @@ def test_facts_are_structured_to_the_last_field() -> None:
     assert facts.has_kai
     assert facts.nodes == (NodeShape(count=4, gpus=8, gpu_product="H100"),)
     assert facts.view("team").pull_secrets == {"nvcr.io": ("a", "b")}
-    assert facts.view("team").pvcs == {"models"}
+    assert facts.view("team").pvcs == frozenset({"models"})
     assert facts.view("elsewhere").pvcs is None
 
 

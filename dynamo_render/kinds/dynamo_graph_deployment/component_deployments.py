@@ -133,7 +133,7 @@ def _resource(scope: ComponentScope) -> ComponentResourcePlan:
 
 
 def _keep_cleared_defaults(scope: ComponentScope, written: dict[str, Any]) -> None:
-    """Add the empty values that clear a default to *written*, so that the component deployment alone says so too (D-07)."""
+    """Add the empty values that clear a default to *written*, which alone leads to the same pods then (D-07)."""
     base = component_type(scope.component_type).base(scope)
     for target, given, defaults in (
         (written, scope.spec.pod, base.pod),

@@ -207,7 +207,7 @@ def _container(command: list[str] | None, args: list[str] | None) -> dict[str, A
 
 @pytest.mark.parametrize("shell_safe", [False, True])
 @pytest.mark.parametrize(("command", "args", "flags", "shipped", "safe"), SECTION_15_5_CASES)
-def test_flags_reach_the_python_command_of_a_container(  # noqa: PLR0913, PLR0917
+def test_flags_reach_the_python_command_of_a_container(
     command: Any, args: Any, flags: Flags, shipped: Any, safe: Any, shell_safe: Any
 ) -> None:
     changed_command, changed_args = (safe or shipped) if shell_safe else shipped

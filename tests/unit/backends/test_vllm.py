@@ -204,7 +204,7 @@ SECTION_26_2: list[tuple[Role, list[str], list[str], list[str], list[str]]] = [
 
 @pytest.mark.parametrize(("role", "command", "args", "expected_command", "expected_args"), SECTION_26_2)
 @pytest.mark.parametrize("plan", [SHIPPED, DOCUMENTED], ids=["shipped", "documented"])
-def test_data_parallel_nodes_start_as_in_the_worked_example(  # noqa: PLR0913, PLR0917
+def test_data_parallel_nodes_start_as_in_the_worked_example(
     plan: LaunchPlan, role: Role, command: Any, args: Any, expected_command: Any, expected_args: Any
 ) -> None:
     assert _words(plan, role, command, args) == (expected_command, expected_args)
@@ -291,8 +291,8 @@ def test_the_cache_has_a_known_place() -> None:
     assert (VLLM.default_cache_mount, VLLM.workers_start_first) == ("/root/.cache/vllm", False)
 
 
-def test_a_worker_multiplies_a_rank_that_is_good_inside_arithmetic():
-    """The kubelet reads ``$(( 8 * $(NAME) ))`` as one unknown name, so an expansion of its own inside would stay unexpanded."""
+def test_a_worker_multiplies_a_rank_that_is_good_inside_arithmetic() -> None:
+    """The kubelet reads ``$(( 8 * $(NAME) ))`` as one unknown name and expands nothing inside."""
     addressing = attrs.evolve(GROVE, rank="$(LWS_WORKER_INDEX)", rank_in_sum="LWS_WORKER_INDEX")
     plan = attrs.evolve(DOCUMENTED, addressing=addressing)
     container = {"command": ["/bin/sh", "-c"], "args": ["python3 -m dynamo.vllm --data-parallel-size 16"]}

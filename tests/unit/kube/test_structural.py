@@ -1,4 +1,4 @@
-"""Decoding by structural schema: what the API server and a typed client do to a value. Specification: api.md section 2."""
+"""Decoding by structural schema: what API server and typed client do to a value. Specification: api.md section 2."""
 
 from __future__ import annotations
 
