@@ -214,7 +214,7 @@ DECODE: Json = {
         "mainContainer": {
             "image": "sgl:1",
             "command": ["/bin/sh", "-c"],
-            "args": ["exec python3 -m dynamo.sglang --model m --tp 16 | tee /tmp/log"],
+            "args": ["exec python3 -m dynamo.sglang --model m --tp 16 | tee log"],
         }
     },
 }
@@ -279,7 +279,7 @@ def test_26_3_roles(profile: str, role: str, rank: str) -> None:
     (container,) = template["spec"]["containers"]
     assert (template["spec"]["schedulerName"], template["spec"]["serviceAccountName"]) == ("volcano", "default")
     flags = f"--dist-init-addr {ADDRESS[profile]}:29500 --nnodes 2 --node-rank {rank}"
-    assert container["args"] == [f"exec python3 -m dynamo.sglang {flags} --model m --tp 16 | tee /tmp/log"]
+    assert container["args"] == [f"exec python3 -m dynamo.sglang {flags} --model m --tp 16 | tee log"]
     assert "DYN_DISCOVERY_BACKEND" not in env(container)
     probes = [name for name in container if name.endswith("Probe")]
     assert len(probes) == (3 if role == "leader" else 0)
