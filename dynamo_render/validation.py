@@ -91,8 +91,7 @@ def admission(
     )
     if schema or _is_being_deleted(resource, old):
         return schema
-    served = cluster.cluster_problems(parts_of(reading), inputs.facts) if facts is not None else ()
-    stateless = webhook.stateless((*reading.problems, *served))
+    stateless = webhook.stateless((*reading.problems, *_of_cluster(reading, facts)))
     changes = kind.update(kind.read(old, inputs.profile), reading, user) if old is not None else iter(())
     return webhook.verdict(stateless, changes)
 
@@ -239,8 +238,7 @@ def _of_parts(reading: Reading, parts: Iterable[Part], task: _Task) -> Iterator[
     """Yield what components say that is wrong whatever pods they lead to."""
     if isinstance(reading.spec, GraphSpec):
         yield from sanity.graph_problems(reading.spec)
-    if task.has_facts and isinstance(reading.spec, GraphSpec):
-        yield from cluster.cluster_problems(parts, task.inputs.facts)
+    yield from _of_cluster(reading, task.inputs.facts if task.has_facts else None)
     for part in parts:
         yield from metadata.part_problems(part)
         yield from sanity.gpu_problems(part)
@@ -250,6 +248,13 @@ def _of_parts(reading: Reading, parts: Iterable[Part], task: _Task) -> Iterator[
                 reading.metadata.name or "", part.service, part.path, is_multinode=is_multinode
             ):
                 yield attrs.evolve(problem, severity="warning")
+
+
+def _of_cluster(reading: Reading, facts: ClusterFacts | None) -> Iterable[Problem]:
+    """Return what a graph misses in a cluster that is known; component deployments are not asked for that."""
+    if facts is None or not isinstance(reading.spec, GraphSpec):
+        return ()
+    return cluster.cluster_problems(parts_of(reading), facts)
 
 
 def _of_pod(pod: PartPod) -> Iterator[Problem]:
@@ -285,8 +290,9 @@ def _audible(problems: Iterable[Problem], resource: Mapping[str, Any], ignore: I
     return tuple(problem for problem in (*problems, *unknown) if problem.rule not in silent)
 
 
-def _ignored_by(resource: Mapping[str, Any]) -> tuple[str, ...]:
-    holder: Any = resource.get("metadata")
+def _ignored_by(resource: Any) -> tuple[str, ...]:
+    """Return the ids that *resource* silences; anything may come here, also what is no resource at all."""
+    holder: Any = resource.get("metadata") if isinstance(resource, Mapping) else None
     annotations = holder.get("annotations") if isinstance(holder, Mapping) else None
     text = annotations.get(IGNORE_ANNOTATION) if isinstance(annotations, Mapping) else None
     return tuple(filter(None, (name.strip() for name in text.split(",")))) if isinstance(text, str) else ()
