@@ -50,7 +50,8 @@ _CHOICES = {"profile": tuple(PROFILES), "discovery_backend": ("kubernetes", "etc
 _TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 _FIELDS = {field.name: field for field in attrs.fields(OperatorSettings)}
-_TYPES = {name: str(field.type) for name, field in _FIELDS.items()}
+# By name: a type is a text until settings are structured from a mapping for the first time, and a class from then on.
+_TYPES = {name: getattr(field.type, "__name__", field.type) for name, field in _FIELDS.items()}
 
 
 @attrs.frozen(eq=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 
 import attrs
@@ -202,3 +204,15 @@ def test_a_settings_file_that_is_missing_is_unreadable(call: Call, write: Write,
     result = call("render", write("a.yaml", graph()), "--settings", "none.yaml")
     assert (result.status, result.out) == (2, "")
     assert result.err == "none.yaml: input/unreadable: cannot be read: no such file or directory\n"
+
+
+def test_flags_mean_the_same_whether_or_not_a_mapping_was_structured_before() -> None:
+    """Structuring resolves the types of fields, and options are declared by them."""
+    program = (
+        "from dynamo_render import OperatorSettings\n"
+        "OperatorSettings.from_mapping({})\n"
+        "from dynamo_render.commandline import options\n"
+        "print(options._value('profile', '0.9'))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("0.9\n", "")
