@@ -63,10 +63,11 @@ def coloured(line: str) -> str:
 
 
 def text_lines(old: str, new: str, old_name: str, new_name: str) -> Iterator[str]:
-    """Yield the lines of a unified diff of two texts."""
+    """Yield the lines of a unified diff of two texts, without what would move the cursor."""
     import difflib  # noqa: PLC0415 - few calls have something to compare line by line
 
-    return difflib.unified_diff(old.splitlines(), new.splitlines(), old_name, new_name, lineterm="")
+    old_lines, new_lines = ([printable(line) for line in text.split("\n")] for text in (old, new))
+    return difflib.unified_diff(old_lines, new_lines, old_name, new_name, lineterm="")
 
 
 def _section(change: Change) -> Iterator[str]:

@@ -84,7 +84,8 @@ def _look_into(folder: str, folders: tuple[str, ...], search: _Search) -> None:
     with os.scandir(folder) as entries:
         listed = sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda entry: entry.name)
     files = [entry.name for entry in listed if entry.is_file()]
-    below = [entry.name for entry in listed if entry.is_dir()]
+    # A link may lead back up; it is not followed, as in the folders of other commands.
+    below = [entry.name for entry in listed if entry.is_dir(follow_symlinks=False)]
     if input_files := [name for name in files if _stem(name) == INPUT]:
         _add_folder_case(files, input_files, folders, search)
         below = [name for name in below if name not in (EXPECTED, PROBLEMS)]

@@ -360,3 +360,20 @@ def test_colours_are_for_terminals_or_on_request(
     write("g/one.yaml", graph(**{":1": ":2"}))
     assert "\x1b" not in call("golden", "check", "g").out
     assert "\x1b[32m+registry.example/runtime:2\x1b[0m\n" in call("golden", "check", "g", "--color", "always").out
+
+
+def test_a_link_that_leads_back_up_is_not_followed(call: Call, stored: Callable[..., None], tmp_path: Path) -> None:
+    stored()
+    (tmp_path / "g/loop").symlink_to(tmp_path / "g", target_is_directory=True)
+    assert call("golden", "check", "g").err == "g: note: 1 case, 0 findings\n"
+
+
+def test_control_characters_of_a_stored_file_do_not_reach_a_terminal(
+    call: Call, stored: Callable[..., None], tmp_path: Path
+) -> None:
+    stored()
+    path = tmp_path / "g/one.expected.yaml"
+    path.write_text("# \x1b[31m\n" + path.read_text("utf-8"), encoding="utf-8")
+    result = call("golden", "check", "g")
+    assert result.status == 1
+    assert "\x1b" not in result.out
