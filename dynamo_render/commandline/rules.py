@@ -11,6 +11,8 @@ from dynamo_render.commandline.contract import FINE, Command, Console
 from dynamo_render.errors import field_path
 from dynamo_render.rules.contract import NULL, Example, Rule
 
+MOST_LINES = 30
+
 _EXAMPLE = """\
 dynamo-render rules
 dynamo-render rules -o json | jq -r '.[].id'"""
@@ -92,7 +94,9 @@ def _shown(title: str, example: Example) -> Iterator[str]:
     edit = _without_gone(example.edit)
     yield f"{title}{', ' if gone else ''}{' and '.join(gone)}{':' if edit else '.'}"
     if edit:
-        yield from ("", "```yaml", *write_document(edit).splitlines(), "```")
+        lines = write_document(edit).splitlines()
+        cut = [*lines[:MOST_LINES], "# and so on"] if len(lines) > MOST_LINES else lines
+        yield from ("", "```yaml", *cut, "```")
 
 
 def _around(example: Example) -> Iterator[str]:

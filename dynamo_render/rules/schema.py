@@ -13,6 +13,18 @@ def _picker(staleness: str) -> Json:
     return worker(eppConfig={"config": config})
 
 
+def _picker_parameters(parameters: Json) -> Json:
+    plugin = {"name": "a", "type": "a", "parameters": parameters}
+    return worker(eppConfig={"config": {"plugins": [plugin], "schedulingProfiles": []}})
+
+
+def _nested(levels: int) -> Json:
+    content: Json = {}
+    for _ in range(levels):
+        content = {"a": content}
+    return content
+
+
 RULES: tuple[Rule, ...] = (
     rule("schema/kind", "The kind is one of the API group, in its version.", "api.md 1", bad={"kind": "DynamoGraph"}),
     rule(
@@ -65,6 +77,13 @@ RULES: tuple[Rule, ...] = (
         "api.md 4",
         bad=_picker("soon"),
         good=_picker("200ms"),
+    ),
+    rule(
+        "schema/depth",
+        "Free content is nested at most 200 levels deep.",
+        "api.md 4",
+        bad=_picker_parameters(_nested(210)),
+        good=_picker_parameters(_nested(3)),
     ),
     rule("schema/name", "Name and namespace are legal names.", "api.md 12", bad={"metadata": {"name": "My_Graph"}}),
     warning(
