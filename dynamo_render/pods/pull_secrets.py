@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping
 
+from dynamo_render.errors import Problem
 from dynamo_render.kube import registries
 from dynamo_render.scope import ComponentScope
 
@@ -17,7 +18,7 @@ def planned(scope: ComponentScope) -> tuple[str, ...]:
     if not index or scope.annotations.get(DISABLING_ANNOTATION) == "true":
         return ()
     if scope.profile.image_references_follow_grammar:
-        return _by_reference(_images(scope), index)
+        return _by_reference(scope, index)
     image = scope.spec.main_container.get("image")
     if not image:
         return ()
@@ -41,15 +42,22 @@ def _images(scope: ComponentScope) -> Iterable[str]:
             yield container["image"]
 
 
-def _by_reference(images: Iterable[str], index: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _warn_once(scope: ComponentScope, server: str, secrets: Iterable[str]) -> None:
+    message = f'the registry "{server}" of pull secret {", ".join(secrets)} is no host and is skipped'
+    problem = Problem("facts/registry", (), message, "mend the secret, or the pull_secrets among the facts", "warning")
+    if problem not in scope.graph.problems:
+        scope.graph.problems.append(problem)
+
+
+def _by_reference(scope: ComponentScope, index: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     folded: dict[str, list[str]] = {}
     for server, secrets in index.items():
         try:
             folded.setdefault(registries.server_registry(server), []).extend(secrets)
         except registries.InvalidHost:
-            continue  # facts say which secrets were malformed; rendering goes on without them
+            _warn_once(scope, server, secrets)
     found: set[str] = set()
-    for image in images:
+    for image in _images(scope):
         try:
             found.update(folded.get(registries.image_registry(image), ()))
         except registries.InvalidHost:

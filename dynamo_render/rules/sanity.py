@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dynamo_render.rules.contract import LEADER_WORKER_SET, Rule, warning, worker, worker_container, worker_pod
+from dynamo_render.rules.contract import GROVE, LEADER_WORKER_SET, Rule, warning, worker, worker_container, worker_pod
 
 _SECTION = "rendering.md 5"
+_PLANNER = {
+    "componentType": "planner",
+    "extraPodSpec": {"mainContainer": {"image": "registry.example/planner:1.0"}},
+}
 _LARGE = ["--model", "acme/chat-70B"]
 
 RULES: tuple[Rule, ...] = (
@@ -74,6 +78,21 @@ RULES: tuple[Rule, ...] = (
         "rendering.md 7",
         bad=worker(livenessProbe={"httpGet": {"port": "health"}}),
         good=worker(livenessProbe={"httpGet": {"port": "system"}}),
+    ),
+    warning(
+        "access/role-not-set",
+        "A setting names the cluster role of planners and endpoint pickers, in cluster-wide mode.",
+        "operator-config.md 2.6",
+        bad={"spec": {"services": {"Planner": _PLANNER}}},
+        good={"spec": {"services": {"Planner": None}}},
+    ),
+    warning(
+        "discovery/overruled",
+        "A service on Grove does not ask for another discovery backend than its graph.",
+        "rendering.md 13",
+        bad=worker(annotations={"nvidia.com/dynamo-discovery-backend": "etcd"}),
+        good=worker(annotations={"nvidia.com/dynamo-discovery-backend": "kubernetes"}),
+        facts=GROVE,
     ),
     warning(
         "sanity/placeholder",

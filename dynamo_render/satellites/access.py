@@ -59,16 +59,16 @@ def _epp(graph: Graph) -> Iterable[AccessPlan]:
 
 
 def _cluster_access(graph: Graph, account: str, setting: str, *, wanted: bool) -> Iterable[AccessPlan]:
-    """Yield the access of *account* in cluster-wide mode; report a cluster role that is not set or not there."""
+    """Yield the access of *account* in cluster-wide mode; warn of an unset role, refuse one that is not there."""
     scope = graph.scope
     if not wanted or scope.settings.restricted_namespace:
         return
     role = getattr(scope.settings, setting)
     known = scope.facts.cluster_roles
     if not role:
-        message = f"the setting {setting} is needed to bind {account} in cluster-wide mode"
+        message = f"{account} and its binding are left out: the setting {setting} is empty"
         hint = f"set {setting}, or restricted_namespace where accounts are managed elsewhere"
-        scope.problems.append(Problem("CTL-13", (), message, hint))
+        scope.problems.append(Problem("access/role-not-set", (), message, hint, "warning"))
     elif known is not None and role not in known:
         message = f'the cluster role "{role}" that {account} is bound to does not exist'
         scope.problems.append(Problem("CTL-13", (), message, f"create it or change the setting {setting}"))

@@ -278,15 +278,21 @@ def test_23_5_nothing_in_restricted_mode(profile: str) -> None:
 
 @BOTH
 @pytest.mark.parametrize(
-    ("settings", "facts"),
-    [
-        pytest.param({**WIDE, "planner_cluster_role": ""}, GROVE, id="23.5-error-role-not-set"),
-        pytest.param(WIDE, {**GROVE, "cluster_roles": ["e"]}, id="23.5-error-role-missing"),
-    ],
+    "facts",
+    [pytest.param({**GROVE, "cluster_roles": ["e"]}, id="23.5-error-role-missing")],
 )
-def test_cluster_role_that_is_missing(profile: str, settings: Json, facts: Json) -> None:
-    found = problems(graph(It=service("planner")), profile, settings=settings, facts=facts)
+def test_cluster_role_that_is_missing(profile: str, facts: Json) -> None:
+    found = problems(graph(It=service("planner")), profile, settings=WIDE, facts=facts)
     assert found == [("CTL-13", "")]
+
+
+@BOTH
+def test_an_account_whose_role_no_setting_names_is_left_out_with_a_warning(profile: str) -> None:
+    """Decision 0007: the released operator does not start without the setting; a render shows the rest."""
+    result = rendered(graph(It=service("planner")), profile, settings={**WIDE, "planner_cluster_role": ""})
+    accounts = [made["metadata"]["name"] for made in of_kind(result, "ServiceAccount")]
+    assert "planner-serviceaccount" not in accounts
+    assert "access/role-not-set" in {problem.rule for problem in result.warnings}
 
 
 MPI = worker("trtllm", multinode={}, resources={"limits": {"gpu": "1"}})

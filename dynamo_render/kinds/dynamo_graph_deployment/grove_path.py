@@ -47,6 +47,7 @@ def component_scope(
         **metadata.metrics_labels(graph.annotations),
     }
     user_first = graph.profile.operator_metadata_is_protected
+    _warn_of_overruled_discovery(graph, user, path)
     return ComponentScope(
         graph=graph,
         pathway="grove",
@@ -70,6 +71,15 @@ def component_scope(
         },
         path=path,
     )
+
+
+def _warn_of_overruled_discovery(graph: GraphScope, user: UserMetadata, path: tuple[str, ...]) -> None:
+    wanted = user.annotations.get(DISCOVERY_ANNOTATION)
+    if wanted is not None and graph.discovery and wanted != graph.discovery:
+        message = f'"{wanted}" is not used: on Grove the graph decides, and it says "{graph.discovery}"'
+        at = (*path, "annotations", DISCOVERY_ANNOTATION)
+        hint = "set the annotation on the graph"
+        graph.problems.append(Problem("discovery/overruled", at, message, hint, "warning"))
 
 
 def _object_annotations(graph: GraphScope, user: UserMetadata, inherited: Mapping[str, str]) -> dict[str, str]:
