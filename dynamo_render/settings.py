@@ -83,5 +83,11 @@ def _problems(settings: OperatorSettings) -> Iterable[Problem]:
     if settings.discovery_backend not in ("kubernetes", "etcd"):
         message = f'must be kubernetes or etcd, got "{settings.discovery_backend}"'
         yield Problem("settings/enum", ("discovery_backend",), message)
+    if settings.model_express_url:
+        from dynamo_render.kube import registries  # noqa: PLC0415 - few operators set it
+
+        reason = registries.why_not_url(settings.model_express_url)
+        if reason:
+            yield Problem("settings/url", ("model_express_url",), f'"{settings.model_express_url}" is no URL: {reason}')
     if not settings.mpi_ssh_secret_name:
         yield Problem("settings/required", ("mpi_ssh_secret_name",), "must not be empty")

@@ -89,6 +89,21 @@ def host(text: str) -> str:
     return _HOST_ESCAPES.sub(_unescaped, address)
 
 
+def why_not_url(text: str) -> str | None:
+    """Return why *text* is no URL as the operator's start-up check reads it, or None; scheme and host may be missing."""
+    before_path = text.partition("#")[0].partition("?")[0].partition("/")[0]
+    scheme, colon, _rest = before_path.partition(":")
+    if colon and not _SCHEME.match(f"{scheme}:"):
+        return "the text before the first ':' is no scheme"
+    if "://" not in text:
+        return "'%' is not followed by two hexadecimal digits" if _BAD_ESCAPE.search(text) else None
+    try:
+        host(text)
+    except InvalidHost as error:
+        return None if "no host" in str(error) else str(error)
+    return None
+
+
 def image_registry(reference: str) -> str:
     """Return the registry that *reference* is pulled from, in lower case; raise InvalidHost for what is no reference.
 

@@ -130,3 +130,17 @@ def test_joined_queries_ask_for_what_either_asks_for() -> None:
     joined = first.joined(second)
     assert joined == FactQuery(api_groups=frozenset({"a", "b"}), kai_queues=True, nodes=True)
     assert str(joined) == "api_groups (a, b); kai_queues; nodes"
+
+
+@pytest.mark.parametrize("text", ["x", "x:8080", "a b", "http://mx:8000", "http://mx", ""])
+def test_a_model_express_url_may_lack_scheme_and_host(text: str) -> None:
+    """operator-config.md 2.6, row 3."""
+    assert OperatorSettings.from_mapping({"model_express_url": text}).model_express_url == text
+
+
+@pytest.mark.parametrize("text", ["10.0.0.1:8080", ":foo", "http://h:abc", "http://[::1", "%zz"])
+def test_a_model_express_url_that_cannot_be_parsed_is_refused(text: str) -> None:
+    """operator-config.md 2.6, row 3."""
+    with pytest.raises(InvalidSettings) as refused:
+        OperatorSettings.from_mapping({"model_express_url": text})
+    assert [problem.path for problem in refused.value.problems] == [("model_express_url",)]
