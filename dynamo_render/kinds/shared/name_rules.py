@@ -11,6 +11,9 @@ from dynamo_render.scope import ComponentScope
 
 GROVE_BUDGET = 45
 
+_SAME_NAME = "service names must differ in more than upper and lower case"
+_ADDED_NAME = "a service must not be called like another one with -p, -d, -ldr or -wkr, which are added to names"
+
 
 def name_problems(components: Sequence[ComponentScope]) -> Iterator[Problem]:
     """Yield every computed name that a cluster would refuse, and every pair of services that share their names."""
@@ -25,17 +28,31 @@ def name_problems(components: Sequence[ComponentScope]) -> Iterator[Problem]:
 def _collisions(components: Sequence[ComponentScope]) -> Iterator[Problem]:
     taken: dict[str, ComponentScope] = {}
     for scope in components:
-        first = taken.setdefault(scope.name, scope)
-        if first is not scope:
-            message = f'its objects would be called "{scope.name}" like those of service "{first.service}"'
-            hint = "service names must differ in more than upper and lower case"
-            yield Problem("names/collision", scope.path, message, hint)
+        for name in _taken_names(scope):
+            first = taken.setdefault(name, scope)
+            if first is not scope:
+                message = f'its objects would be called "{name}" like those of service "{first.service}"'
+                hint = _SAME_NAME if scope.name == first.name else _ADDED_NAME
+                yield Problem("names/collision", scope.path, message, hint)
+
+
+def _taken_names(scope: ComponentScope) -> Iterator[str]:
+    """Yield the names that a component's objects share: its own, those of a debug pod, those of its Grove cliques."""
+    yield scope.name
+    if _splits(scope):
+        yield from (f"{scope.name}-p", f"{scope.name}-d")
+    if scope.pathway == "grove" and scope.is_multinode:
+        yield from (f"{scope.name}-ldr", f"{scope.name}-wkr")
+
+
+def _splits(scope: ComponentScope) -> bool:
+    """Say whether the component has Services and a Deployment of its own for debugging."""
+    return scope.pathway == "component" and scope.annotations.get(STEALING_ANNOTATION) == "true"
 
 
 def _service_name(scope: ComponentScope) -> Iterator[Problem]:
     """Yield a problem if the longest Service name of the component is no DNS label."""
-    splits = scope.pathway == "component" and scope.annotations.get(STEALING_ANNOTATION) == "true"
-    longest = f"{scope.name}-d" if splits else scope.name
+    longest = f"{scope.name}-d" if _splits(scope) else scope.name
     reason = names.why_not_dns_label_starting_with_letter(longest)
     if reason:
         message = f'the Service name "{longest}" ({len(longest)} characters) is illegal: {reason}'
