@@ -113,7 +113,8 @@ def model_hash(name: str) -> str:
     """Return the eight hexadecimal digits by which labels and Service names refer to the model *name*."""
     import hashlib  # noqa: PLC0415 - only graphs with a model need it
 
-    return hashlib.sha256(name.encode()).hexdigest()[:8]
+    # A lone surrogate comes through json.loads; it is odd, but has a hash like any other text.
+    return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
 
 
 def _why_not_name_part(text: str, limit: int) -> str | None:

@@ -18,6 +18,14 @@ PLACEHOLDER = "unnamed"
 _MISSING = object()
 
 
+def _copied(document: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        copy: dict[str, Any] = structural.copied(dict(document))
+    except RecursionError:
+        return {}  # deeper than any reader of texts accepts; nothing of it can be repaired
+    return copy
+
+
 class Repair:
     """A copy of a document, and where values were taken out of it.
 
@@ -26,7 +34,7 @@ class Repair:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         """Start with a copy in which nothing is repaired."""
-        self.document: dict[str, Any] = structural.copied(dict(document))
+        self.document: dict[str, Any] = _copied(document)
         self._omitted: set[Path] = set()
         self._gone: dict[Path, list[int]] = {}
 

@@ -26,6 +26,7 @@ ABSENT: Final = object()
 
 _LONGEST_SHOWN: Final = 60
 _MOST_LISTED: Final = 8
+MOST_LEVELS: Final = 200
 _INT_RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "integer": (-(2**63), 2**63 - 1)}
 
 
@@ -329,8 +330,26 @@ def _decode_duration(value: Any, where: Where, findings: Findings) -> Any:
         return INVALID
 
 
-def _decode_any(value: Any, _where: Where, _findings: Findings) -> Any:
-    return copied(value)
+def _decode_any(value: Any, where: Where, findings: Findings) -> Any:
+    if _levels_end(value):
+        return copied(value)
+    findings.error(where, "depth", f"must be nested at most {MOST_LEVELS} levels deep")
+    return INVALID
+
+
+def _levels_end(value: Any) -> bool:
+    """Say whether *value* ends within the levels that the readers of texts accept too."""
+    level = [value]
+    for _ in range(MOST_LEVELS):
+        level = [
+            inner
+            for entry in level
+            if type(entry) in _CONTAINERS
+            for inner in (entry.values() if type(entry) is dict else entry)
+        ]
+        if not level:
+            return True
+    return False
 
 
 _SPECIAL_DECODERS: Final[Mapping[str, Decoder]] = {
