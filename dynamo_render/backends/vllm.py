@@ -33,7 +33,7 @@ CACHE_MOUNT: Final = "/root/.cache/vllm"
 RAY_PORT: Final = 6379
 RPC_PORT: Final = 13445
 
-_INTEGER = pattern(r"[+-]?[0-9]+")
+_INTEGER = pattern(r"[+-]?[0-9]{1,100}")
 _RAY_FLAG = Flags(keyword="vllm", text="--distributed-executor-backend ray")
 _RAY_HEAD = f"ray start --head --port={RAY_PORT}"
 _KEEPS_CHAIN = frozenset({"&&", "|"})

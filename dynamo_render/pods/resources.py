@@ -12,6 +12,7 @@ from dynamo_render.spec.component import ResourceItem
 Json = dict[str, Any]
 
 GPU = "nvidia.com/gpu"
+MOST_DIGITS = 100
 
 
 def planned(scope: ComponentScope) -> ResourcePlan | None:
@@ -65,7 +66,7 @@ def overlaid(present: Json, plan: ResourcePlan) -> Json:
 def whole_gpus(text: str | None, bits: int = 64) -> int | None:
     """Return *text* as a base-10 integer of so many bits, as launch arithmetic reads it, or None where it is none."""
     digits = (text or "").removeprefix("-") if (text or "").startswith("-") else (text or "").removeprefix("+")
-    if not digits or not digits.isascii() or not digits.isdigit():
+    if not digits or len(digits) > MOST_DIGITS or not digits.isascii() or not digits.isdigit():
         return None
     number = int(text or "")
     return number if -(2 ** (bits - 1)) <= number < 2 ** (bits - 1) else None

@@ -41,7 +41,9 @@ def _parsed(text: str) -> dict[str, Any]:
 
     try:
         document = json.loads(text, parse_constant=refuse)
-    except json.JSONDecodeError as error:
+    except InvalidDeploymentConfig:
+        raise
+    except ValueError as error:  # not JSON, or a number of thousands of digits
         message = f"must be JSON: {error}"
         raise InvalidDeploymentConfig(message) from None
     except RecursionError:
