@@ -228,10 +228,9 @@ def _objects(kind: Kind, reading: Reading, task: _Task, found: list[Problem]) ->
 
 
 def _as_far_as_known(problem: Problem, task: _Task) -> Problem:
-    """Return *problem*, as a warning where it depends on settings or a cluster that nobody described."""
-    lacks_setting = problem.rule == "CTL-13" and problem.message.startswith("the setting ")
+    """Return *problem*, as a warning where it depends on a cluster that nobody described."""
     is_assumed = not task.has_facts and problem.rule.startswith(_PATHWAY_RULES)
-    return attrs.evolve(problem, severity="warning") if lacks_setting or is_assumed else problem
+    return attrs.evolve(problem, severity="warning") if is_assumed else problem
 
 
 def _of_parts(reading: Reading, parts: Iterable[Part], task: _Task) -> Iterator[Problem]:
