@@ -133,6 +133,7 @@ class FactQuery(Value):
     claims: frozenset[tuple[str, str]] = frozenset()
     mpi_secret_namespaces: frozenset[str] = frozenset()
     restart_stamps: frozenset[tuple[str, str]] = frozenset()
+    service_progress: frozenset[tuple[str, str]] = frozenset()
     nodes: bool = False
 
     def joined(self, other: FactQuery) -> FactQuery:

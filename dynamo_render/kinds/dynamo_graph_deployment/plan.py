@@ -39,6 +39,7 @@ def needed(reading: Reading, inputs: Inputs) -> FactQuery:
         pull_secret_namespaces=namespaces,
         service_account_namespaces=namespaces,
         restart_stamps=frozenset({(graph.scope.namespace, graph.scope.name)}),
+        service_progress=frozenset({(graph.scope.namespace, graph.scope.name)} if graph.spec.restart else ()),
     )
     for satellite in GRAPH_SATELLITES.values():
         query = query.joined(satellite.needs(graph))
