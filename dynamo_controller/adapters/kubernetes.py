@@ -1,0 +1,252 @@
+"""The API server over HTTP: the only importer of the client library.
+
+The library is asked for configuration, authentication and transport; requests and answers are plain JSON. Nothing is
+retried here, and nothing is decided.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Self
+from urllib.parse import quote, urlencode
+
+import attrs
+from aiohttp import ClientError, ClientTimeout
+from kubernetes_asyncio import client, config
+
+from dynamo_controller.ports import FIELD_MANAGER, UNREACHABLE, ClusterError, Json, Kind, Object, Page, Selection
+from dynamo_controller.ports import WatchEvent as Event
+
+APPLY_PATCH, MERGE_PATCH, JSON = "application/apply-patch+yaml", "application/merge-patch+json", "application/json"
+
+REQUEST_SECONDS = 60.0
+WATCH_SECONDS = 300
+SILENCE_SECONDS = 90.0
+"""Limits of a request, of a watch, and of the time in which a watch tells nothing: bookmarks come every minute."""
+
+_OF_REQUEST = ClientTimeout(total=REQUEST_SECONDS)
+_OF_WATCH = ClientTimeout(connect=REQUEST_SECONDS, sock_read=SILENCE_SECONDS)
+
+FIRST_REFUSAL = 400
+
+
+class BadConfiguration(Exception):
+    """There is no usable way to a cluster; the message says why."""
+
+
+@attrs.frozen
+class _Where:
+    plural: str
+    namespaced: bool
+
+
+class KubernetesCluster:
+    """`dynamo_controller.ports.Cluster` over HTTP."""
+
+    def __init__(self, api: client.ApiClient) -> None:
+        """Send nothing yet."""
+        self._api = api
+        self._served: dict[str, dict[str, _Where]] = {}
+
+    @classmethod
+    async def connected(cls, kubeconfig: str | None = None, context: str | None = None) -> Self:
+        """Return a cluster by a kubeconfig file or, without one, by the service account of this pod.
+
+        Raises BadConfiguration.
+        """
+        configuration = client.Configuration()
+        try:
+            if kubeconfig is None:
+                config.load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
+            else:
+                await config.load_kube_config(
+                    config_file=kubeconfig, context=context, client_configuration=configuration, persist_config=False
+                )
+        except Exception as error:  # the library raises whatever parsing a broken file raises
+            raise BadConfiguration(str(error)) from error
+        return cls(client.ApiClient(configuration))
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._api.close()
+
+    async def groups(self) -> frozenset[str]:
+        """Return the names of the API groups that are served."""
+        answer = await self._send("GET", "/apis")
+        self._served.clear()
+        return frozenset(group["name"] for group in answer["groups"])
+
+    async def get(self, kind: Kind, namespace: str, name: str) -> Json | None:
+        """Return an object, or None where there is none or the kind is not served."""
+        try:
+            return await self._send("GET", await self._path(kind, namespace, name))
+        except ClusterError as error:
+            if error.is_missing:
+                return None
+            raise
+
+    async def page(self, selection: Selection, *, limit: int, next_page: str = "") -> Page:
+        """Return a part of a list; its items carry apiVersion and kind as single objects do."""
+        query = {"limit": str(limit), "continue": next_page, **_selectors(selection)}
+        answer = await self._send("GET", await self._path(selection.kind, selection.namespace), query)
+        frame = {"apiVersion": selection.kind.api_version, "kind": selection.kind.kind}
+        listed = answer["metadata"]
+        items = tuple({**frame, **item} for item in answer.get("items") or ())
+        return Page(items, listed.get("resourceVersion", ""), listed.get("continue", ""))
+
+    async def watch(self, selection: Selection, resource_version: str) -> AsyncIterator[Event]:
+        """Yield what happens after *resource_version* until the server ends it."""
+        query = {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": resource_version,
+            "timeoutSeconds": str(WATCH_SECONDS),
+            **_selectors(selection),
+        }
+        path = await self._path(selection.kind, selection.namespace)
+        response = await self._request("GET", path, query, limit=_OF_WATCH)
+        async with response:
+            if response.status >= FIRST_REFUSAL:
+                raise _refusal(response.status, await response.text(), response.headers)
+            try:
+                async for line in response.content:
+                    yield _event(line)
+            except _TRANSPORT as error:
+                raise ClusterError(UNREACHABLE, "Interrupted", f"watch interrupted: {error!r}") from error
+
+    async def apply(self, content: Object, *, force: bool) -> Json:
+        """Apply on the server's side as `FIELD_MANAGER` and return what is stored."""
+        query = {"fieldManager": FIELD_MANAGER, "force": str(force).lower()}
+        return await self._send("PATCH", await self._own_path(content), query, content, APPLY_PATCH)
+
+    async def create(self, content: Object) -> Json:
+        """Create an object and return it as stored."""
+        path = await self._path(_kind(content), content["metadata"].get("namespace", ""))
+        return await self._send("POST", path, {"fieldManager": FIELD_MANAGER}, content)
+
+    async def delete(self, target: Object) -> None:
+        """Delete the object with the identity and the uid of *target*, its dependents in the background."""
+        options = {"propagationPolicy": "Background", "preconditions": {"uid": target["metadata"]["uid"]}}
+        await self._send("DELETE", await self._own_path(target), {}, options)
+
+    async def merge(self, target: Object, patch: Object) -> Json:
+        """Merge *patch* into the object unless it has changed since *target* was read, and return it."""
+        return await self._merge(await self._own_path(target), target, patch)
+
+    async def merge_status(self, target: Object, patch: Object) -> Json:
+        """Merge *patch* into the status of the object unless it has changed since *target* was read."""
+        return await self._merge(f"{await self._own_path(target)}/status", target, {"status": patch})
+
+    async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
+        """Set the scale subresource of an object."""
+        path = f"{await self._path(kind, namespace, name)}/scale"
+        await self._send("PATCH", path, {"fieldManager": FIELD_MANAGER}, {"spec": {"replicas": replicas}}, MERGE_PATCH)
+
+    async def _merge(self, path: str, target: Object, patch: Object) -> Json:
+        same = {"resourceVersion": target["metadata"]["resourceVersion"]}
+        body = {**patch, "metadata": {**patch.get("metadata", {}), **same}}
+        return await self._send("PATCH", path, {"fieldManager": FIELD_MANAGER}, body, MERGE_PATCH)
+
+    async def _own_path(self, content: Object) -> str:
+        metadata = content["metadata"]
+        return await self._path(_kind(content), metadata.get("namespace", ""), metadata["name"])
+
+    async def _path(self, kind: Kind, namespace: str = "", name: str = "") -> str:
+        where = await self._where(kind)
+        inside = f"/namespaces/{quote(namespace, safe='')}" if where.namespaced and namespace else ""
+        return f"{_root(kind)}{inside}/{where.plural}" + (f"/{quote(name, safe='')}" if name else "")
+
+    async def _where(self, kind: Kind) -> _Where:
+        if kind.kind not in self._served.get(kind.api_version, {}):
+            # Asked again for a kind that is missing: its definition may be newer than the last answer.
+            listed = await self._send("GET", _root(kind))
+            self._served[kind.api_version] = {
+                entry["kind"]: _Where(entry["name"], entry["namespaced"])
+                for entry in listed["resources"]
+                if "/" not in entry["name"]
+            }
+        found = self._served[kind.api_version].get(kind.kind)
+        if found is None:
+            raise ClusterError(404, "NotFound", f"{kind.kind} is not served in {kind.api_version}")
+        return found
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        body: Object | None = None,
+        content: str = JSON,
+    ) -> Json:
+        response = await self._request(method, path, query or {}, body, content)
+        try:
+            async with response:
+                text = await response.text()
+        except _TRANSPORT as error:
+            raise ClusterError(UNREACHABLE, "Interrupted", f"{method} {path}: {error!r}") from error
+        if response.status >= FIRST_REFUSAL:
+            raise _refusal(response.status, text, response.headers)
+        answer: Json = json.loads(text)
+        return answer
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        body: Object | None = None,
+        content: str = JSON,
+        limit: ClientTimeout = _OF_REQUEST,
+    ) -> Any:
+        headers = {"Accept": JSON, "Content-Type": content, "User-Agent": FIELD_MANAGER}
+        given = {name: value for name, value in query.items() if value}
+        try:
+            await self._api.update_params_for_auth(headers, [], ["BearerToken"])
+            return await self._api.rest_client.request(
+                method,
+                f"{self._api.configuration.host}{path}" + (f"?{urlencode(given)}" if given else ""),
+                headers=headers,
+                body=body,
+                _preload_content=False,
+                _request_timeout=limit,
+            )
+        except _TRANSPORT as error:
+            raise ClusterError(UNREACHABLE, "Unreachable", f"{method} {path}: {error!r}") from error
+
+
+# A line of a watch that was cut, and one over the limit of the transport, is a ValueError.
+_TRANSPORT = (ClientError, OSError, asyncio.TimeoutError, ValueError)
+
+
+def _event(line: bytes) -> Event:
+    told = json.loads(line)
+    if told["type"] == "ERROR":
+        status = told["object"]
+        raise ClusterError(int(status.get("code") or 500), str(status.get("reason")), str(status.get("message")))
+    return Event(told["type"], told["object"])
+
+
+def _refusal(status: int, text: str, headers: Mapping[str, str]) -> ClusterError:
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        answer = {}
+    if not isinstance(answer, dict):
+        answer = {}
+    waits = headers.get("Retry-After", "")
+    message = str(answer.get("message") or text.strip() or f"status {status}")
+    return ClusterError(status, str(answer.get("reason") or ""), message, float(waits) if waits.isdigit() else None)
+
+
+def _kind(content: Object) -> Kind:
+    return Kind(content["apiVersion"], content["kind"])
+
+
+def _root(kind: Kind) -> str:
+    return f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.api_version}"
+
+
+def _selectors(selection: Selection) -> dict[str, str]:
+    return {"labelSelector": selection.labels, "fieldSelector": selection.fields}

@@ -1,0 +1,163 @@
+"""Carrying out what a pass wants: apply in order, prune what is no longer wanted, and tell what stood in the way.
+
+Writes nothing that changes nothing, and nothing that is not the resource's own. Errors of the cluster end the work
+where it is; what is done stays done, and the next pass goes on from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from dynamo_controller import fields, ownership
+from dynamo_controller.ports import ClusterError, Json, Kind, Object
+from dynamo_controller.shell import Shell
+from dynamo_render.kube import live as live_parts
+from dynamo_render.kube import manifest
+
+ADAPTER = Kind("nvidia.com/v1alpha1", "DynamoGraphDeploymentScalingAdapter")
+CLAIM = Kind("v1", "PersistentVolumeClaim")
+
+KEPT = (CLAIM,)
+"""Kinds that are created and then left alone: a claim that nobody mentions any more still holds its user's data."""
+
+
+class Refused(Exception):
+    """A write of one object failed; the message names the object, *cause* is the cluster's answer."""
+
+    def __init__(self, verb: str, target: Object, cause: ClusterError) -> None:
+        """Name the object in the message."""
+        super().__init__(f'failed to {verb} {target["kind"]} "{target["metadata"]["name"]}": {cause}')
+        self.cause = cause
+
+
+@attrs.define(eq=False)
+class Outcome:
+    """What a pass did: the *live* objects that it wanted, the *foreign* ones in its way, how many *writes*."""
+
+    live: list[Object] = attrs.field(factory=list)
+    foreign: list[tuple[str, str]] = attrs.field(factory=list)
+    writes: int = 0
+
+
+@attrs.frozen(eq=False)
+class Applier:
+    """Applies the objects of one *resource*."""
+
+    shell: Shell
+    resource: Object
+    outcome: Outcome = attrs.field(factory=Outcome)
+
+    async def apply_all(self, wanted: Sequence[tuple[Json, bool]]) -> None:
+        """Bring the cluster to *wanted*, objects in order, each with whether it is *shared* and has no owner."""
+        for content, shared in wanted:
+            made = content if shared else ownership.with_owner(content, self.resource)
+            await self._apply(made, shared=shared)
+
+    async def prune(self, wanted: Iterable[Object]) -> None:
+        """Delete what the resource owns and no longer wants."""
+        kept = {manifest.identity(content) for content in wanted}
+        for owned in self.shell.stores.owned_by(self.resource["metadata"]["uid"]):
+            is_kept = manifest.identity(owned) in kept or _kind(owned) in KEPT
+            if not is_kept and not live_parts.is_being_deleted(owned):
+                await self._delete(owned)
+
+    async def _apply(self, wanted: Json, *, shared: bool) -> None:
+        kind, metadata = _kind(wanted), wanted["metadata"]
+        live = self.shell.stores.get(kind, metadata["namespace"], metadata["name"])
+        if live is None:
+            # Objects of others are not kept, and a store may be behind: only the cluster knows that there is none.
+            with _named("get", wanted):
+                live = await self.shell.cluster.get(kind, metadata["namespace"], metadata["name"])
+        if live is None:
+            await self._write(wanted, wanted, "Created", force=False)
+        elif kind in KEPT:
+            self.outcome.live.append(live)
+        elif not ownership.is_ours(live, self.resource, shared=shared):
+            self._meet_foreign(wanted, live, shared=shared)
+        else:
+            await self._update(wanted, live)
+
+    def _meet_foreign(self, wanted: Json, live: Object, *, shared: bool) -> None:
+        if shared and not fields.needs_apply(wanted, live):
+            # What several resources share may be there already, exactly as wanted.
+            self.outcome.live.append(live)
+            return
+        self.outcome.foreign.append((wanted["kind"], wanted["metadata"]["name"]))
+
+    async def _update(self, wanted: Json, live: Object) -> None:
+        if live_parts.is_being_deleted(live):
+            self.outcome.live.append(live)
+            return
+        pinned = {"uid": live["metadata"]["uid"]}
+        if _kind(wanted) == ADAPTER:
+            # The count is the adapter's own: an apply must not write back what somebody has just scaled.
+            wanted = {**wanted, "spec": {**wanted["spec"], "replicas": live["spec"]["replicas"]}}
+            pinned["resourceVersion"] = live["metadata"]["resourceVersion"]
+        if self._is_settled(wanted, live) or not fields.needs_apply(wanted, live):
+            self.outcome.live.append(live)
+            return
+        await self._write({**wanted, "metadata": {**wanted["metadata"], **pinned}}, wanted, "Updated", force=True)
+
+    async def _write(self, content: Json, wanted: Json, word: str, *, force: bool) -> None:
+        with _named("apply", content):
+            stored = await self.shell.cluster.apply(content, force=force)
+        self.outcome.live.append(stored)
+        before = self.shell.stores.get(_kind(content), content["metadata"]["namespace"], content["metadata"]["name"])
+        self.shell.stores.remember(stored)
+        if before is not None and _version(before) == _version(stored):
+            self.shell.settled[stored["metadata"]["uid"]] = _version(stored), _digest(wanted)
+            return
+        self.outcome.writes += 1
+        verb = "Create" if word == "Created" else "Update"
+        name = content["metadata"]["name"]
+        await self.shell.events.tell(
+            self.resource, "Normal", f"{verb}{content['kind']}", f"{word} {content['kind']} {name}"
+        )
+
+    async def _delete(self, owned: Object) -> None:
+        try:
+            await self.shell.cluster.delete(owned)
+        except ClusterError as error:
+            if not error.is_missing:
+                raise Refused("delete", owned, error) from error
+        else:
+            kind, name = owned["kind"], owned["metadata"]["name"]
+            self.outcome.writes += 1
+            await self.shell.events.tell(self.resource, "Normal", f"Delete{kind}", f"Deleted {kind} {name}")
+        self.shell.stores.forget(owned)
+
+    def _is_settled(self, wanted: Json, live: Object) -> bool:
+        """Whether the server has said before that applying *wanted* to this version changes nothing."""
+        known = self.shell.settled.get(live["metadata"]["uid"])
+        return known is not None and known[0] == _version(live) and known[1] == _digest(wanted)
+
+
+class _named:  # noqa: N801 - reads as a statement
+    """Names the object in the error of a request."""
+
+    def __init__(self, verb: str, target: Object) -> None:
+        self._verb = verb
+        self._target = target
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _sort: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, ClusterError):
+            raise Refused(self._verb, self._target, error) from error
+
+
+def _kind(content: Object) -> Kind:
+    return Kind(content["apiVersion"], content["kind"])
+
+
+def _version(content: Object) -> str:
+    return str(content["metadata"].get("resourceVersion", ""))
+
+
+def _digest(content: Json) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

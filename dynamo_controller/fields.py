@@ -1,0 +1,145 @@
+"""Whether an apply would change a live object: what we want against what is there and what of it is ours.
+
+Pure. Goes by the server's own record of the fields that we have applied, which also knows how lists are merged, so that
+no hash and no memory of earlier passes is needed. Where in doubt, an apply is said to be needed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from dynamo_controller.ports import Object
+from dynamo_controller.projection import is_our_apply
+from dynamo_render.kube import quantity
+
+_NOT_CONTENT = ("apiVersion", "kind", "metadata", "status")
+_AMOUNTS = ("requests", "limits", "capacity", "sizeLimit", "minResources", "divisor", "storage")
+_NOTHING: Mapping[str, Any] = {}
+
+# Go leaves empty values out of objects of its own types; in a custom resource they stay as they were written.
+_OWN_GROUPS = ("", "apps", "batch", "autoscaling", "policy", "networking.k8s.io", "rbac.authorization.k8s.io")
+
+
+def needs_apply(wanted: Object, live: Object) -> bool:
+    """Whether applying *wanted* would change *live*, an object of the same kind and name."""
+    managed = _managed(live)
+    look = _Look(empty_is_absent=live["apiVersion"].rpartition("/")[0] in _OWN_GROUPS)
+    content = {key: value for key, value in wanted.items() if key not in _NOT_CONTENT}
+    if not look.holds(content, live, managed):
+        return True
+    metadata, of_live = wanted["metadata"], live["metadata"]
+    for key in ("labels", "annotations"):
+        if not _is_part_of(metadata.get(key) or _NOTHING, of_live.get(key) or _NOTHING):
+            return True
+    if any(
+        reference not in (of_live.get("ownerReferences") or ()) for reference in metadata.get("ownerReferences", ())
+    ):
+        return True
+    return not _covers(wanted, managed)
+
+
+@attrs.frozen
+class _Look:
+    """How a comparison reads values; *amounts* are equal when they are the same number."""
+
+    empty_is_absent: bool
+    amounts: bool = False
+
+    def holds(self, wanted: Any, live: Any, managed: Mapping[str, Any]) -> bool:
+        """Whether *live* has all that *wanted* says; *managed* is the record of our fields at this place."""
+        if wanted is None:
+            return True
+        if live is None:
+            return self.empty_is_absent and _is_empty(wanted)
+        if isinstance(wanted, Mapping):
+            return isinstance(live, Mapping) and all(
+                self._below(key).holds(value, live.get(key), managed.get(f"f:{key}", _NOTHING))
+                for key, value in wanted.items()
+            )
+        if isinstance(wanted, list | tuple):
+            return isinstance(live, list) and self._holds_list(wanted, live, managed)
+        return self._is_same(wanted, live)
+
+    def _below(self, key: str) -> _Look:
+        return attrs.evolve(self, amounts=True) if key in _AMOUNTS and not self.amounts else self
+
+    def _holds_list(self, wanted: Sequence[Any], live: Sequence[Any], managed: Mapping[str, Any]) -> bool:
+        keyed = [(json.loads(key[2:]), inner) for key, inner in managed.items() if key.startswith("k:")]
+        if keyed:
+            return len(keyed) == len(wanted) and self._holds_entries(wanted, live, keyed)
+        if any(key.startswith("v:") for key in managed):
+            return all(value in live for value in wanted)
+        return len(wanted) == len(live) and all(
+            self.holds(mine, theirs, _NOTHING) for mine, theirs in zip(wanted, live, strict=True)
+        )
+
+    def _holds_entries(
+        self, wanted: Sequence[Any], live: Sequence[Any], keyed: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+    ) -> bool:
+        """Whether a list that the server merges by keys has every entry of ours, in our order."""
+        places = []
+        for keys, managed in keyed:
+            mine, theirs = _position(wanted, keys), _position(live, keys)
+            if mine is None or theirs is None or not self.holds(wanted[mine], live[theirs], managed):
+                return False
+            places.append((mine, theirs))
+        in_live = [theirs for _mine, theirs in sorted(places)]
+        return in_live == sorted(in_live)
+
+    def _is_same(self, wanted: Any, live: Any) -> bool:
+        if self.amounts and _is_amount(wanted) and _is_amount(live):
+            return quantity.as_number(str(wanted)) == quantity.as_number(str(live))
+        if isinstance(wanted, bool) or isinstance(live, bool):
+            return wanted is live
+        return bool(wanted == live)
+
+
+def _managed(live: Object) -> Mapping[str, Any]:
+    entries = live["metadata"].get("managedFields") or ()
+    return next((entry.get("fieldsV1") or _NOTHING for entry in entries if is_our_apply(entry)), _NOTHING)
+
+
+def _covers(wanted: Any, managed: Mapping[str, Any]) -> bool:
+    """Whether *wanted* still has every field that we have applied before, so that none would be given up."""
+    return all(_covers_one(wanted, key, inner) for key, inner in managed.items() if key != ".")
+
+
+def _covers_one(wanted: Any, key: str, inner: Mapping[str, Any]) -> bool:
+    sort, _, name = key.partition(":")
+    if sort == "f":
+        below = wanted.get(name) if isinstance(wanted, Mapping) else None
+        return below is not None and _covers(below, inner)
+    if not isinstance(wanted, list | tuple):
+        return False
+    if sort == "k":
+        position = _position(wanted, json.loads(name))
+        return position is not None and _covers(wanted[position], inner)
+    return sort != "v" or json.loads(name) in wanted
+
+
+def _position(entries: Sequence[Any], keys: Mapping[str, Any]) -> int | None:
+    """Return where the entry with *keys* stands; a key that an entry lacks has been filled in by the server."""
+    found = (
+        index
+        for index, entry in enumerate(entries)
+        if isinstance(entry, Mapping) and all(entry.get(key, value) == value for key, value in keys.items())
+    )
+    return next(found, None)
+
+
+def _is_part_of(wanted: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
+    return all(live.get(key) == value for key, value in wanted.items())
+
+
+def _is_empty(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(inner is None or _is_empty(inner) for inner in value.values())
+    return not value
+
+
+def _is_amount(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, str | int | float) and quantity.is_quantity(str(value))

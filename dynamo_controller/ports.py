@@ -1,0 +1,155 @@
+"""All that the shell may do: protocols of cluster, clock, events and log, and the one error a cluster raises.
+
+Objects are plain JSON mappings. Nothing here knows a client library, and nothing here has an effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Literal, Protocol
+
+import attrs
+
+from dynamo_render.values import Value
+
+Json = dict[str, Any]
+Object = Mapping[str, Any]
+
+FIELD_MANAGER = "dynamo-controller"
+UNREACHABLE = 0
+
+
+@attrs.frozen(eq=False, repr=False)
+class Kind(Value):
+    """One kind of object as the API names it."""
+
+    api_version: str
+    kind: str
+
+    @property
+    def group(self) -> str:
+        """The API group; empty for the core group."""
+        return self.api_version.rpartition("/")[0]
+
+
+@attrs.frozen(eq=False, repr=False)
+class Selection(Value):
+    """Which objects of one kind: of one *namespace* or, when empty, of all, by *labels* and *fields* selectors."""
+
+    kind: Kind
+    namespace: str = ""
+    labels: str = ""
+    fields: str = ""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Page(Value):
+    """A part of a list; *next_page* asks for the rest and is empty at the end."""
+
+    items: tuple[Json, ...]
+    resource_version: str
+    next_page: str = ""
+
+
+@attrs.frozen(eq=False, repr=False)
+class WatchEvent(Value):
+    """One thing that a watch tells; a bookmark carries nothing but a resource version."""
+
+    sort: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
+    content: Json
+
+
+class ClusterError(Exception):
+    """A request did not succeed: *status* is HTTP's, or `UNREACHABLE`; *reason* is the API's own word for it."""
+
+    def __init__(self, status: int, reason: str, message: str, retry_after: float | None = None) -> None:
+        """Keep the parts; *retry_after* is the number of seconds that the server asks to wait."""
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.retry_after = retry_after
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the object, or its kind, does not exist."""
+        return self.status == 404  # noqa: PLR2004 - HTTP's own number
+
+    @property
+    def is_conflict(self) -> bool:
+        """Whether the object has changed since it was read, exists already, or has another owner of a field."""
+        return self.status == 409  # noqa: PLR2004 - HTTP's own number
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether a resource version or a page is too old to go on from."""
+        return self.status == 410 or self.reason in {"Expired", "Gone"}  # noqa: PLR2004 - HTTP's own number
+
+    @property
+    def is_dying_namespace(self) -> bool:
+        """Whether nothing can be created because the namespace is being deleted."""
+        return self.status == 403 and "being terminated" in str(self)  # noqa: PLR2004 - HTTP's own number
+
+
+class Cluster(Protocol):
+    """An API server. Every method raises `ClusterError`; none retries."""
+
+    async def groups(self) -> frozenset[str]:
+        """Return the names of the API groups that are served."""
+
+    async def get(self, kind: Kind, namespace: str, name: str) -> Json | None:
+        """Return an object, or None where there is none or the kind is not served."""
+
+    async def page(self, selection: Selection, *, limit: int, next_page: str = "") -> Page:
+        """Return a part of a list."""
+
+    def watch(self, selection: Selection, resource_version: str) -> AsyncIterator[WatchEvent]:
+        """Yield what happens after *resource_version*, with bookmarks, until the server ends it."""
+
+    async def apply(self, content: Object, *, force: bool) -> Json:
+        """Apply on the server's side as `FIELD_MANAGER` and return what is stored.
+
+        A uid or resource version in *content* must be the stored one, or the apply is a conflict. With *force*, fields
+        that others have set come to us; only what *content* holds is touched either way.
+        """
+
+    async def create(self, content: Object) -> Json:
+        """Create an object and return it as stored."""
+
+    async def delete(self, target: Object) -> None:
+        """Delete the object with the identity and the uid of *target*, its dependents in the background."""
+
+    async def merge(self, target: Object, patch: Object) -> Json:
+        """Merge *patch* into the object unless it has changed since *target* was read, and return it."""
+
+    async def merge_status(self, target: Object, patch: Object) -> Json:
+        """Merge *patch* into the status of the object unless it has changed since *target* was read."""
+
+    async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
+        """Set the scale subresource of an object."""
+
+
+class Clock(Protocol):
+    """Time."""
+
+    def monotonic(self) -> float:
+        """Return seconds that never go back."""
+
+    def timestamp(self) -> str:
+        """Return the time of day as RFC 3339 text with whole seconds."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after *seconds*."""
+
+
+class Events(Protocol):
+    """What users read beside a resource."""
+
+    async def tell(self, resource: Object, sort: Literal["Normal", "Warning"], reason: str, message: str) -> None:
+        """Record an event; never raises `ClusterError`."""
+
+
+class Log(Protocol):
+    """What operators read."""
+
+    def write(self, level: Literal["info", "warning", "error"], message: str, **fields: object) -> None:
+        """Record one line."""

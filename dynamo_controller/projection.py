@@ -1,0 +1,90 @@
+"""What is kept of objects that lists and watches tell: enough to judge and compare them, and no credential.
+
+Thousands of objects of others pass by here; what nobody will ask for is dropped.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Any
+
+from dynamo_controller.ports import FIELD_MANAGER, Json, Object
+from dynamo_controller.store import controller
+from dynamo_render.kube import registries
+
+OUR_GROUP = "nvidia.com"
+GRAPH_LABEL = "nvidia.com/dynamo-graph-deployment-name"
+POD_LABEL = "nvidia.com/dynamo-component-pod"
+
+_METADATA = (
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "deletionTimestamp",
+)
+
+
+def whole(content: Json) -> Json:
+    """Return an object with what it says of itself, and of its managers only us."""
+    metadata = {key: content["metadata"][key] for key in _METADATA if key in content["metadata"]}
+    ours = [entry for entry in content["metadata"].get("managedFields") or () if is_our_apply(entry)]
+    if ours:
+        metadata["managedFields"] = ours
+    return {**content, "metadata": metadata}
+
+
+def child(content: Json) -> Json | None:
+    """Return an object that one of our kinds owns, or that we have applied; None of others."""
+    owner = controller(content)
+    is_owned = owner is not None and owner["apiVersion"].partition("/")[0] == OUR_GROUP
+    return whole(content) if is_owned or is_applied_by_us(content) else None
+
+
+def clique(content: Json) -> Json | None:
+    """Return an object that Grove has made for a graph, as its label says; None of others."""
+    return whole(content) if GRAPH_LABEL in (content["metadata"].get("labels") or {}) else None
+
+
+def account(content: Json) -> Json | None:
+    """Return a service account of ours, or one that is offered to component pods."""
+    offered = (content["metadata"].get("labels") or {}).get(POD_LABEL) == "true"
+    return whole(content) if offered else child(content)
+
+
+def pull_secret(content: Json) -> Json | None:
+    """Return a Secret with registry credentials as the registries that it names, without the credentials."""
+    if content.get("type") != registries.PULL_SECRET_TYPE:
+        return child(content)
+    data = (content.get("data") or {}).get(registries.PULL_SECRET_KEY)
+    kept = {**content, "metadata": {key: content["metadata"][key] for key in _METADATA if key in content["metadata"]}}
+    kept["metadata"].pop("annotations", None)  # a client-side apply leaves the whole Secret there
+    return {**kept, "data": {registries.PULL_SECRET_KEY: _without_credentials(data)}}
+
+
+def is_our_apply(entry: Object) -> bool:
+    """Whether an entry of managed fields is about what we have applied."""
+    return entry.get("manager") == FIELD_MANAGER and entry.get("operation") == "Apply" and not entry.get("subresource")
+
+
+def is_applied_by_us(content: Object) -> bool:
+    """Whether we have applied fields of an object."""
+    return any(is_our_apply(entry) for entry in content["metadata"].get("managedFields") or ())
+
+
+def _without_credentials(data: Any) -> Any:
+    """Return the same text when it cannot be read: whoever asks for registries tells what is wrong with it."""
+    try:
+        content = json.loads(binascii.a2b_base64(data, strict_mode=True))
+        auths = {key: value for key, value in content.items() if key.casefold() == "auths"}
+        kept = {key: value if value is None else dict.fromkeys(value.keys()) for key, value in auths.items()}
+    except (ValueError, TypeError, AttributeError):
+        return data
+    return base64.b64encode(json.dumps(kept).encode()).decode()

@@ -1,0 +1,115 @@
+"""Keys that wait for a worker: each at most once in the line and with one worker at a time, no wake-up lost.
+
+Knows neither what a key stands for nor what a worker does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Hashable
+from random import Random
+from typing import Generic, TypeVar
+
+from dynamo_controller.ports import Clock
+
+Key = TypeVar("Key", bound=Hashable)
+
+FIRST_DELAY, LONGEST_DELAY = 0.1, 120.0
+"""Seconds until the first and between later attempts at a key that fails; they double in between."""
+
+SPREAD = 0.25
+"""The share of a delay that chance may add, so that keys that failed together do not come back together."""
+
+
+class Closed(Exception):
+    """The queue gives out no more keys."""
+
+
+class Queue(Generic[Key]):
+    """A line of keys. A key that is added while a worker has it comes again when that worker is done."""
+
+    def __init__(self, clock: Clock, chance: Random) -> None:
+        """Start empty."""
+        self._clock = clock
+        self._chance = chance
+        self._line: deque[Key] = deque()
+        self._waiting: set[Key] = set()
+        self._worked_on: set[Key] = set()
+        self._failures: dict[Key, int] = {}
+        self._later: dict[Key, tuple[float, asyncio.Task[None]]] = {}
+        self._changed = asyncio.Event()
+        self._is_closed = False
+
+    def __len__(self) -> int:
+        """Return how many keys wait, those with a worker not among them."""
+        return len(self._line)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no key waits or has a worker; keys that come later do not count."""
+        return not self._waiting and not self._worked_on
+
+    def add(self, key: Key) -> None:
+        """Put *key* in the line, unless it stands there already."""
+        if self._is_closed or key in self._waiting:
+            return
+        self._waiting.add(key)
+        if key not in self._worked_on:
+            self._line.append(key)
+            self._changed.set()
+
+    def add_later(self, key: Key, seconds: float) -> None:
+        """Put *key* in the line after *seconds*; of several times for one key, the earliest counts."""
+        due = self._clock.monotonic() + seconds
+        planned = self._later.get(key)
+        if self._is_closed or (planned is not None and planned[0] <= due):
+            return
+        if planned is not None:
+            planned[1].cancel()
+        self._later[key] = due, asyncio.ensure_future(self._wait_for(key, seconds))
+
+    def retry(self, key: Key, at_least: float = 0.0) -> float:
+        """Put *key* in the line later, each time after a longer delay, and return that many seconds."""
+        failures = self._failures.get(key, 0)
+        self._failures[key] = failures + 1
+        delay: float = max(at_least, min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(failures, 32)))
+        delay *= 1 + SPREAD * self._chance.random()
+        self.add_later(key, delay)
+        return delay
+
+    def forget(self, key: Key) -> None:
+        """Forget that *key* has failed before."""
+        self._failures.pop(key, None)
+
+    async def next(self) -> Key:
+        """Return the key that waits longest; from now on the caller has it. Raises `Closed`."""
+        while not self._line and not self._is_closed:
+            self._changed.clear()
+            await self._changed.wait()
+        if self._is_closed:
+            raise Closed
+        key = self._line.popleft()
+        self._waiting.discard(key)
+        self._worked_on.add(key)
+        return key
+
+    def done(self, key: Key) -> None:
+        """Give *key* back; if it was added meanwhile, it is in the line again."""
+        self._worked_on.discard(key)
+        if key in self._waiting and not self._is_closed:
+            self._line.append(key)
+            self._changed.set()
+
+    def close(self) -> None:
+        """Give out no more keys, now or later; workers keep the ones that they have."""
+        self._is_closed = True
+        for _due, task in self._later.values():
+            task.cancel()
+        self._later.clear()
+        self._changed.set()
+
+    async def _wait_for(self, key: Key, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        del self._later[key]
+        self.add(key)

@@ -1,0 +1,82 @@
+"""Which resources a change of an object concerns. Pure; reads stores only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynamo_controller.apply import ADAPTER
+from dynamo_controller.components import COMPONENT
+from dynamo_controller.graphs import GRAPH
+from dynamo_controller.ports import Kind, Object
+from dynamo_controller.projection import GRAPH_LABEL, POD_LABEL
+from dynamo_controller.shell import Key, Stores
+from dynamo_controller.store import controller
+
+_ASKED = ("generation", "deletionTimestamp", "labels", "annotations")
+
+
+def itself(before: Object | None, now: Object | None, _stores: Stores) -> Iterator[Key]:
+    """Yield the changed resource when it asks for something else than before: a new status is no such thing."""
+    changed = now or before
+    if changed is None:
+        return
+    if before is None or now is None or any(before["metadata"].get(k) != now["metadata"].get(k) for k in _ASKED):
+        yield key_of(changed)
+
+
+def graph(before: Object | None, now: Object | None, stores: Stores) -> Iterator[Key]:
+    """Yield a changed graph and the adapters that pass their counts on to it."""
+    found = tuple(itself(before, now, stores))
+    yield from found
+    for key in found:
+        for adapter in stores.all(ADAPTER):
+            if adapter["metadata"]["namespace"] == key.namespace and adapter["spec"]["dgdRef"]["name"] == key.name:
+                yield key_of(adapter)
+
+
+def controlled(before: Object | None, now: Object | None, stores: Stores) -> Iterator[Key]:
+    """Yield a changed resource and the one that controls it, which looks at its status too."""
+    yield from itself(before, now, stores)
+    yield from child(before, now, stores)
+
+
+def child(before: Object | None, now: Object | None, _stores: Stores) -> Iterator[Key]:
+    """Yield the controllers of a changed object, before and now."""
+    for each in (before, now):
+        owner = controller(each) if each is not None else None
+        if each is not None and owner is not None:
+            yield Key(Kind(owner["apiVersion"], owner["kind"]), each["metadata"]["namespace"], owner["name"])
+
+
+def clique(before: Object | None, now: Object | None, _stores: Stores) -> Iterator[Key]:
+    """Yield the graphs that a changed object of Grove belongs to."""
+    for each in (before, now):
+        name = ((each or {}).get("metadata", {}).get("labels") or {}).get(GRAPH_LABEL)
+        if each is not None and name:
+            yield Key(GRAPH, each["metadata"]["namespace"], name)
+
+
+def pull_secret(before: Object | None, now: Object | None, stores: Stores) -> Iterator[Key]:
+    """Yield every resource that may pull images with a changed Secret."""
+    if before is None or now is None or before.get("data") != now.get("data"):
+        yield from _all_in(before or now, stores)
+
+
+def account(before: Object | None, now: Object | None, stores: Stores) -> Iterator[Key]:
+    """Yield the controller of a changed service account, or all whose pods may run under it."""
+    yield from child(before, now, stores)
+    if any(POD_LABEL in ((each or {}).get("metadata", {}).get("labels") or {}) for each in (before, now)):
+        yield from _all_in(before or now, stores)
+
+
+def key_of(resource: Object) -> Key:
+    """Return the key of a resource."""
+    metadata = resource["metadata"]
+    return Key(Kind(resource["apiVersion"], resource["kind"]), metadata.get("namespace", ""), metadata["name"])
+
+
+def _all_in(content: Object | None, stores: Stores) -> Iterator[Key]:
+    for kind in (GRAPH, COMPONENT):
+        for resource in stores.all(kind):
+            if content is not None and resource["metadata"]["namespace"] == content["metadata"]["namespace"]:
+                yield key_of(resource)

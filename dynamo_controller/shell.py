@@ -1,0 +1,74 @@
+"""What a pass works with, in one value, and the stores that it reads. No decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import attrs
+
+from dynamo_controller.ports import Clock, Cluster, Events, Json, Kind, Log, Object
+from dynamo_controller.store import Store
+from dynamo_render import OperatorSettings
+
+
+class Key(NamedTuple):
+    """One resource that the controller keeps in place."""
+
+    kind: Kind
+    namespace: str
+    name: str
+
+
+@attrs.frozen(eq=False)
+class Stores:
+    """The stores of all kinds that the controller watches."""
+
+    by_kind: Mapping[Kind, Store]
+
+    def get(self, kind: Kind, namespace: str, name: str) -> Object | None:
+        """Return what is known of an object, or None."""
+        store = self.by_kind.get(kind)
+        return store.get(namespace, name) if store else None
+
+    def all(self, kind: Kind) -> Iterator[Object]:
+        """Yield all known objects of a kind."""
+        store = self.by_kind.get(kind)
+        return iter(store or ())
+
+    def owned_by(self, uid: str) -> list[Object]:
+        """Return all known objects whose controller has this *uid*."""
+        return [owned for store in self.by_kind.values() for owned in store.owned_by(uid)]
+
+    def remember(self, content: Json) -> None:
+        """Keep what an own write has led to, so that the next pass knows it before the watch tells it."""
+        store = self.by_kind.get(Kind(content["apiVersion"], content["kind"]))
+        if store is not None:
+            store.put(content)
+
+    def forget(self, content: Object) -> None:
+        """Forget an object that an own write has removed."""
+        store = self.by_kind.get(Kind(content["apiVersion"], content["kind"]))
+        if store is not None:
+            store.drop(content)
+
+
+@attrs.define(eq=False)
+class Groups:
+    """The API groups of the cluster as last seen; the one thing here that changes."""
+
+    names: frozenset[str] = frozenset()
+
+
+@attrs.frozen(eq=False)
+class Shell:
+    """What passes work with. *settled* has, by uid, the version of objects that a needless apply did not change."""
+
+    cluster: Cluster
+    clock: Clock
+    events: Events
+    log: Log
+    stores: Stores
+    groups: Groups
+    settings: OperatorSettings
+    settled: dict[str, tuple[str, str]] = attrs.field(factory=dict)

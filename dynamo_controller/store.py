@@ -1,0 +1,113 @@
+"""What is known of the cluster: the objects of one kind each, as lists, watches and our own writes told them.
+
+Never asks the cluster. A store does not go back: what is older than what it holds is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from dynamo_controller.ports import Json, Kind, Object
+
+Place = tuple[str, str]
+"""Namespace and name."""
+
+Projection = Callable[[Json], Json | None]
+"""What is kept of an object, or None when nothing is."""
+
+Listener = Callable[[Object | None, Object | None], None]
+"""Is told what was kept of an object before and what is now."""
+
+
+class Store:
+    """The objects of one kind that are worth keeping, by place and by the uid of their controller."""
+
+    def __init__(self, kind: Kind, keep: Projection, listener: Listener) -> None:
+        """Start empty."""
+        self.kind = kind
+        self._keep = keep
+        self._listener = listener
+        self._objects: dict[Place, Json] = {}
+        self._owned: dict[str, set[Place]] = {}
+
+    def __iter__(self) -> Iterator[Object]:
+        """Yield all objects."""
+        return iter(tuple(self._objects.values()))
+
+    def get(self, namespace: str, name: str) -> Object | None:
+        """Return an object, or None where none is kept."""
+        return self._objects.get((namespace, name))
+
+    def owned_by(self, uid: str) -> list[Object]:
+        """Return the objects whose controller has this *uid*, by place."""
+        return [self._objects[place] for place in sorted(self._owned.get(uid, ()))]
+
+    def put(self, content: Json) -> None:
+        """Keep what the cluster says of an object, unless something newer is known."""
+        place, before = _place(content), self._objects.get(_place(content))
+        if before is not None and version(before) > version(content):
+            return
+        kept = self._keep(content)
+        if before is None and kept is None:
+            return
+        if before is not None and kept is not None and version(before) == version(kept):
+            return
+        self._set(place, kept)
+        self._listener(before, kept)
+
+    def drop(self, content: Object) -> None:
+        """Forget an object that the cluster no longer has, unless another one of its name is known."""
+        before = self._objects.get(_place(content))
+        if before is None or version(before) > version(content):
+            return
+        self._set(_place(content), None)
+        self._listener(before, None)
+
+    def replace(self, contents: Iterable[Json], resource_version: str) -> None:
+        """Keep what a whole list of *resource_version* says; what it lacks is gone unless it is newer."""
+        listed = set()
+        for content in contents:
+            listed.add(_place(content))
+            self.put(content)
+        limit = int(resource_version or 0)
+        for place in self._objects.keys() - listed:
+            before = self._objects[place]
+            if version(before) <= limit:
+                self._set(place, None)
+                self._listener(before, None)
+
+    def clear(self) -> None:
+        """Forget everything: the kind is gone, and its objects with it."""
+        self.replace((), str(max(map(version, self._objects.values()), default=0)))
+
+    def _set(self, place: Place, kept: Json | None) -> None:
+        before = self._objects.pop(place, None)
+        if before is not None and (uid := controller_uid(before)):
+            self._owned[uid].discard(place)
+            if not self._owned[uid]:
+                del self._owned[uid]
+        if kept is not None:
+            self._objects[place] = kept
+            if uid := controller_uid(kept):
+                self._owned.setdefault(uid, set()).add(place)
+
+
+def version(content: Object) -> int:
+    """Return the resource version as the number that the API promises it to be."""
+    return int(content["metadata"].get("resourceVersion") or 0)
+
+
+def controller(content: Object) -> Object | None:
+    """Return the owner reference of the controller of an object, or None."""
+    references = content["metadata"].get("ownerReferences") or ()
+    return next((reference for reference in references if reference.get("controller")), None)
+
+
+def controller_uid(content: Object) -> str:
+    """Return the uid of the controller of an object; empty without one."""
+    found = controller(content)
+    return str(found["uid"]) if found else ""
+
+
+def _place(content: Object) -> Place:
+    return content["metadata"].get("namespace", ""), content["metadata"]["name"]

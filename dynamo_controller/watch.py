@@ -1,0 +1,105 @@
+"""Keeping a store in step with the cluster: list in pages, watch, list again when the watch cannot go on.
+
+Decides nothing about objects. Whatever goes wrong is told to the log and tried again after a while, for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import NamedTuple
+
+from dynamo_controller.ports import Clock, Cluster, ClusterError, Json, Log, Selection
+from dynamo_controller.store import Store
+
+PAGE = 500
+"""Objects in one answer to a list."""
+
+FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0
+"""Seconds until the next attempt after the first failure, and after many."""
+
+SHORT_WATCH = 1.0
+"""Seconds under which a watch that told nothing counts as refused."""
+
+
+class Surroundings(NamedTuple):
+    """What a reflector works with."""
+
+    cluster: Cluster
+    clock: Clock
+    log: Log
+    chance: Random
+
+
+class Reflector:
+    """Keeps one *store* in step with one *selection* of objects."""
+
+    def __init__(self, selection: Selection, store: Store, around: Surroundings, *, page: int = PAGE) -> None:
+        """Ask nothing yet."""
+        self.selection = selection
+        self.synced = asyncio.Event()
+        self._store = store
+        self._around = around
+        self._page = page
+        self._failures = 0
+        self._version = ""
+        self._heard = False
+
+    async def run(self) -> None:
+        """Keep the store in step until cancelled."""
+        while True:
+            try:
+                if not self._version:
+                    await self.list()
+                await self._watch()
+            except ClusterError as error:
+                await self._recover(error)
+
+    async def list(self) -> None:
+        """Make the store equal to a list of the cluster, and say in `synced` that it has been once."""
+        found: list[Json] = []
+        next_page = ""
+        while True:
+            page = await self._around.cluster.page(self.selection, limit=self._page, next_page=next_page)
+            found.extend(page.items)
+            next_page = page.next_page
+            if not next_page:
+                break
+        self._store.replace(found, page.resource_version)
+        self._version = page.resource_version
+        self.synced.set()
+
+    async def _watch(self) -> None:
+        self._heard = False
+        started = self._around.clock.monotonic()
+        async for event in self._around.cluster.watch(self.selection, self._version):
+            self._heard = True
+            self._failures = 0
+            self._version = event.content["metadata"]["resourceVersion"]
+            if event.sort == "DELETED":
+                self._store.drop(event.content)
+            elif event.sort != "BOOKMARK":
+                self._store.put(event.content)
+        if not self._heard and self._around.clock.monotonic() - started < SHORT_WATCH:
+            # A server that ends every watch at once must not be asked in a circle.
+            await self._pause()
+
+    async def _recover(self, error: ClusterError) -> None:
+        if error.is_expired and self._version:
+            self._version = ""
+            if not self._heard:
+                await self._pause()
+            return
+        if error.is_missing:
+            # The kind is gone, and its objects with it.
+            self._version = ""
+            self._store.clear()
+            self.synced.set()
+        level = self._around.log
+        level.write("warning", f"watching {self.selection.kind.kind}: {error}", status=error.status)
+        await self._pause(error.retry_after or 0.0)
+
+    async def _pause(self, at_least: float = 0.0) -> None:
+        delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(self._failures, 16))
+        self._failures += 1
+        await self._around.clock.sleep(max(at_least, delay) * (0.5 + self._around.chance.random()))

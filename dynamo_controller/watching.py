@@ -1,0 +1,76 @@
+"""The stores of everything that is watched, and the reflectors that keep them in step, as API groups come and go."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from dynamo_controller.kinds import WATCHED, Route, Watched
+from dynamo_controller.ports import Kind, Object, Selection
+from dynamo_controller.shell import Key, Stores
+from dynamo_controller.store import Listener, Store
+from dynamo_controller.watch import Reflector, Surroundings
+
+_ALWAYS = ("", "apps", "networking.k8s.io", "rbac.authorization.k8s.io")
+
+
+class Watching:
+    """One store for each watched kind, and a reflector for each that the cluster serves."""
+
+    def __init__(
+        self, around: Surroundings, namespace: str, wake: Callable[[Key], None], gone: Callable[[str], None]
+    ) -> None:
+        """Watch nothing yet; *wake* hears which resources a change concerns, *gone* the uid of what is gone."""
+        self._around = around
+        self._namespace = namespace
+        self._wake = wake
+        self._gone = gone
+        self._running: dict[Kind, asyncio.Task[None]] = {}
+        self.stores = Stores({each.kind: self._store(each) for each in WATCHED})
+
+    def reflectors(self, groups: frozenset[str]) -> list[Reflector]:
+        """Return a new reflector for every watched kind that is served and has none running."""
+        return [
+            Reflector(Selection(each.kind, self._namespace, fields=each.fields), self._of(each.kind), self._around)
+            for each in WATCHED
+            if is_served(each.kind, groups) and each.kind not in self._running
+        ]
+
+    async def follow(self, groups: frozenset[str], tasks: asyncio.TaskGroup) -> None:
+        """Watch what *groups* serve and nothing else; return when all of it has been listed once."""
+        for kind in [kind for kind in self._running if not is_served(kind, groups)]:
+            self._running.pop(kind).cancel()
+            self._of(kind).clear()
+        new = self.reflectors(groups)
+        for reflector in new:
+            self._running[reflector.selection.kind] = tasks.create_task(reflector.run())
+        for reflector in new:
+            await reflector.synced.wait()
+
+    def stop(self) -> None:
+        """Watch nothing any more."""
+        for task in self._running.values():
+            task.cancel()
+
+    def _of(self, kind: Kind) -> Store:
+        return self.stores.by_kind[kind]
+
+    def _store(self, watched: Watched) -> Store:
+        return Store(watched.kind, watched.keep, self._listener(watched.route))
+
+    def _listener(self, route: Route) -> Listener:
+        def listen(before: Object | None, now: Object | None) -> None:
+            self._wake_all(route(before, now, self.stores))
+            if now is None and before is not None:
+                self._gone(before["metadata"]["uid"])
+
+        return listen
+
+    def _wake_all(self, keys: Iterable[Key]) -> None:
+        for key in keys:
+            self._wake(key)
+
+
+def is_served(kind: Kind, groups: frozenset[str]) -> bool:
+    """Whether *groups* hold a kind; those of Kubernetes itself are everywhere, and ours are waited for."""
+    return kind.group in _ALWAYS or kind.group == "nvidia.com" or kind.group in groups
