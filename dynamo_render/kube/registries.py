@@ -90,7 +90,7 @@ def host(text: str) -> str:
 
 
 def why_not_url(text: str) -> str | None:
-    """Return why *text* is no URL as the operator's start-up check reads it, or None; scheme and host may be missing."""
+    """Return why *text* is no URL as the operator checks it at its start, or None; scheme and host may be missing."""
     before_path = text.partition("#")[0].partition("?")[0].partition("/")[0]
     scheme, colon, _rest = before_path.partition(":")
     if colon and not _SCHEME.match(f"{scheme}:"):

@@ -32,8 +32,8 @@ class Addressing(Value):
 class LaunchPlan(Value):
     """What a backend needs to know to start its engine in each role of one component.
 
-    *gpus* is the GPU limit of one node (0 when it is no integer), *processes* the number of MPI processes over all
-    nodes. *addressing* is None for a component on one node.
+    *addressing* is None for a component on one node, whose numbers are 0. Otherwise *gpus* is the GPU limit of one node
+    (0 when it is no integer), *processes* the number of MPI processes over all nodes.
     """
 
     backend: str

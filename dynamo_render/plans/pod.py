@@ -49,6 +49,7 @@ class VolumePlan(Value):
 class PodPlan(Value):
     """The pods of one component in every role.
 
+    With *is_shared* several pods are made from the plan, and each of them gets copies of what the plan holds.
     *env* holds plain values by name, *field_env* downward-API paths by name, *component_env* the entries that win over
     the main container's. *account* fills an empty service account; *forced_account* replaces any.
     """
@@ -71,3 +72,4 @@ class PodPlan(Value):
     launch: LaunchPlan
     scheduler: str | None = None
     debugger_image: str | None = None
+    is_shared: bool = False

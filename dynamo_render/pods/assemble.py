@@ -1,6 +1,7 @@
 """Lays the layers of a pod over each other, in one fixed order. Specification: rendering.md section 5.
 
-A draft belongs to one call and is built up in place; every pod that comes out is made of fresh values. The layers have
+A draft belongs to one call and is built up in place, but no layer changes a value inside it: it puts another in its
+place. Pods of a plan that several pods are made from are copied at the end. The layers have
 names, so that a tool can stop after any of them and compare.
 """
 
@@ -36,11 +37,14 @@ def assembled(plan: PodPlan, role: Role, *, until: str | None = None) -> Json:
         layer(draft, plan)
         if name == until:
             break
-    return {**draft.pod, "containers": [*draft.pod.get("containers", ()), draft.container]} if until else draft.pod
+    pod = draft.pod
+    if until:
+        pod = {**pod, "containers": [*pod.get("containers", ()), draft.container]}
+    return structural.copied(pod) if plan.is_shared else pod
 
 
 def _component_type(draft: Draft, plan: PodPlan) -> None:
-    draft.container = structural.copied({**plan.container, **plan.probes})
+    draft.container = {**plan.container, **structural.copied(plan.probes)}
 
 
 def _main_container(draft: Draft, plan: PodPlan) -> None:
@@ -48,8 +52,7 @@ def _main_container(draft: Draft, plan: PodPlan) -> None:
 
 
 def _component_probes(draft: Draft, plan: PodPlan) -> None:
-    if plan.component_probes:
-        draft.container.update(structural.copied(plan.component_probes))
+    draft.container.update(plan.component_probes)
 
 
 def _resources(draft: Draft, plan: PodPlan) -> None:
@@ -74,12 +77,12 @@ def _launch(draft: Draft, plan: PodPlan) -> None:
 
 
 def _pod(draft: Draft, plan: PodPlan) -> None:
-    draft.pod = overrides.merged(structural.copied(plan.pod), plan.pod_overrides)
+    draft.pod = overrides.merged(plan.pod, plan.pod_overrides)
 
 
 def _security_context(draft: Draft, plan: PodPlan) -> None:
     if plan.security_context is not None:
-        draft.pod["securityContext"] = dict(plan.security_context)
+        draft.pod["securityContext"] = plan.security_context
 
 
 def _account(draft: Draft, plan: PodPlan) -> None:
@@ -93,7 +96,7 @@ def _containers(draft: Draft, plan: PodPlan) -> None:  # noqa: ARG001 - every la
 
 def _volumes(draft: Draft, plan: PodPlan) -> None:
     launch = backends.BACKENDS[plan.launch.backend].volumes(plan.launch)
-    _extend(draft.pod, "volumes", structural.copied([*plan.volumes.volumes, *launch]))
+    _extend(draft.pod, "volumes", [*plan.volumes.volumes, *launch])
 
 
 def _pull_secrets(draft: Draft, plan: PodPlan) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dynamo_render.kube import merge, structural
+from dynamo_render.kube import merge
 from dynamo_render.kube.structural import Struct
 from dynamo_render.plans.pod import Overrides
 from dynamo_render.scope import ComponentScope
@@ -42,7 +42,7 @@ def _overrides(scope: ComponentScope, struct: Struct, content: Mapping[str, Any]
 
 def merged(base: Json, user: Overrides) -> Json:
     """Return *base* with the user's content over it; env has its own layer, a startup probe replaces whole."""
-    content = structural.copied({key: value for key, value in user.content.items() if key not in _LAID_ELSEWHERE})
+    content = {key: value for key, value in user.content.items() if key not in _LAID_ELSEWHERE}
     if user.zeros_win:
         result = merge.replaced(base, content, user.cleared)
     else:

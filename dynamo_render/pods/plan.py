@@ -42,6 +42,7 @@ def planned(
         pull_secrets=pull_secrets.planned(scope),
         launch=launch,
         scheduler=scheduler,
+        is_shared=scope.is_multinode,
     )
 
 
@@ -80,8 +81,8 @@ def _launch(
     return LaunchPlan(
         backend=backend.name,
         nodes=scope.spec.nodes,
-        gpus=_gpu_limit(scope, 64) or 0,
-        processes=scope.spec.nodes * _processes_per_node(scope),
+        gpus=0 if addressing is None else _gpu_limit(scope, 64) or 0,
+        processes=0 if addressing is None else scope.spec.nodes * _processes_per_node(scope),
         addressing=addressing,
         ssh_secret=scope.graph.settings.mpi_ssh_secret_name,
         cache_root=cache_root,

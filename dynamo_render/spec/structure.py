@@ -70,12 +70,16 @@ def encoded(instance: Any) -> dict[str, Any]:
     return result
 
 
+_LEAVES = frozenset({str, int, float, bool})
+
+
 def _encoded_value(entry: Any) -> Any:
-    if isinstance(entry, dict):
+    kind = type(entry)
+    if kind in _LEAVES:
+        return entry
+    if kind is dict:
         return {name: _encoded_value(inner) for name, inner in entry.items()}
-    if isinstance(entry, list):
+    if kind is list:
         return [_encoded_value(inner) for inner in entry]
     encode = getattr(entry, "__json__", None)
-    if encode is not None:
-        return encode()
-    return encoded(entry) if attrs.has(type(entry)) else entry
+    return encoded(entry) if encode is None else encode()

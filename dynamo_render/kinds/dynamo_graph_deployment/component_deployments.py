@@ -28,6 +28,8 @@ from dynamo_render.spec import structure
 from dynamo_render.spec.component import ComponentDeploymentSpec, ComponentSpec, ExtraPodSpec, Ingress
 from dynamo_render.spec.graph import GraphSpec
 
+_SHARED_FIELDS = tuple(field.name for field in attrs.fields(ComponentSpec))
+
 
 def component_scope(
     graph: GraphScope, spec: GraphSpec, service: str, component: ComponentSpec, stamp: str | None
@@ -40,10 +42,12 @@ def component_scope(
     if graph.profile.metadata_reaches_every_object:
         user = metadata.UserMetadata(component, graph.profile, path, graph.problems)
         labels = {**user.labels, **identity}
-    changed = _configured(graph, service, attrs.evolve(component, envs=_envs(spec, component)))
+    if spec.envs:
+        component = attrs.evolve(component, envs=env.merged_lists(spec.envs, component.envs or ()))
+    component = _configured(graph, service, component)
     derived = ComponentDeploymentSpec(
         **{
-            **{field.name: getattr(changed, field.name) for field in attrs.fields(ComponentSpec)},
+            **{name: getattr(component, name) for name in _SHARED_FIELDS},
             "backend_framework": spec.backend_framework,
             "service_name": service,
             "dynamo_namespace": dynamo_namespace,
@@ -68,10 +72,6 @@ def _configured(graph: GraphScope, service: str, component: ComponentSpec) -> Co
         path = ("spec", "services", service, "envs")
         graph.problems.append(Problem("CTL-05", path, f"{deployment_config.NAME} {error}"))
         return component
-
-
-def _envs(spec: GraphSpec, component: ComponentSpec) -> list[dict[str, object]] | None:
-    return env.merged_lists(spec.envs, component.envs or ()) if spec.envs else component.envs
 
 
 def _annotations(graph: GraphScope, component: ComponentSpec, stamp: str | None) -> dict[str, str]:

@@ -93,9 +93,11 @@ def _workload_steps(scope: ComponentScope, owner: Owner | None) -> Iterator[Step
         for plan in _leader_worker_sets(scope):
             yield Step("leader_worker_set", plan, owner)
         return
+    has_debug_pod = scope.annotations.get(STEALING_ANNOTATION) == "true"
     pod = _pod(scope, workloads.WORKLOADS["leader_worker_set"] if scope.is_multinode else None)
+    pod = attrs.evolve(pod, is_shared=True) if has_debug_pod else pod
     yield Step("deployment", _deployment(scope, pod, scope.name, debug=False), owner)
-    if scope.annotations.get(STEALING_ANNOTATION) == "true":
+    if has_debug_pod:
         debug_pod = attrs.evolve(pod, debugger_image=scope.graph.settings.debugger_image)
         yield Step("deployment", _deployment(scope, debug_pod, f"{scope.name}-d", debug=True), owner)
 

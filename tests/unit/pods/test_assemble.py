@@ -61,3 +61,17 @@ def test_two_pods_of_one_plan_share_no_state_with_each_other_or_the_plan() -> No
     first["containers"][0]["resources"]["limits"]["cpu"] = "changed"
     assert second == assembled(plan, "main")
     assert second["containers"][0]["resources"]["limits"]["cpu"] == "1"
+
+
+def test_pods_of_a_shared_plan_share_nothing() -> None:
+    """A leader and its workers are made from one plan; changing one of them must not change the others."""
+    overrides = {
+        "main_container": Overrides(content={"args": ["run"]}),
+        "pod_overrides": Overrides(content={"tolerations": [{}]}),
+    }
+    plan = pod_plan(**overrides, is_shared=True)
+    leader, worker = assembled(plan, "leader"), assembled(plan, "worker")
+    leader["tolerations"][0]["key"] = "changed"
+    leader["containers"][0]["args"].append("changed")
+    assert worker["tolerations"] == [{}]
+    assert worker["containers"][0]["args"] == ["run"]

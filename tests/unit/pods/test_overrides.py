@@ -44,7 +44,7 @@ def test_the_name_is_never_cleared_and_env_is_left_to_its_own_layer(profile: str
     assert overrides.merged(base, planned) == base
 
 
-def test_the_result_shares_no_state_with_the_users_content() -> None:
-    content = {"args": ["a"]}
-    overrides.merged({}, Overrides(content=content))["args"].append("b")
-    assert content == {"args": ["a"]}
+def test_merging_leaves_base_and_content_as_they_are() -> None:
+    base, content = {"args": ["a"], "name": "main"}, {"args": ["b"]}
+    overrides.merged(base, Overrides(content=content))
+    assert (base, content) == ({"args": ["a"], "name": "main"}, {"args": ["b"]})
