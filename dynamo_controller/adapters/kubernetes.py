@@ -26,6 +26,8 @@ WATCH_SECONDS = 300
 SILENCE_SECONDS = 90.0
 """Limits of a request, of a watch, and of the time in which a watch tells nothing: bookmarks come every minute."""
 
+FAREWELL_SECONDS = 0.3
+
 _OF_REQUEST = ClientTimeout(total=REQUEST_SECONDS)
 _OF_WATCH = ClientTimeout(connect=REQUEST_SECONDS, sock_read=SILENCE_SECONDS)
 
@@ -71,6 +73,8 @@ class KubernetesCluster:
     async def close(self) -> None:
         """Close all connections."""
         await self._api.close()
+        # The farewell of TLS takes a few turns of the loop, and nothing tells when it is over.
+        await asyncio.sleep(FAREWELL_SECONDS)
 
     async def groups(self) -> frozenset[str]:
         """Return the names of the API groups that are served."""
