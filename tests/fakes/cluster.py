@@ -43,15 +43,15 @@ class FakeCluster:
     # What the controller uses
 
     async def groups(self) -> frozenset[str]:
-        self._maybe_fail("groups", {})
+        await self._asked("groups", {})
         return frozenset(self.served)
 
     async def get(self, kind: Kind, namespace: str, name: str) -> Json | None:
-        self._maybe_fail("get", _target(kind, namespace, name))
+        await self._asked("get", _target(kind, namespace, name))
         return copy.deepcopy(self.objects.get((kind, namespace, name)))
 
     async def page(self, selection: Selection, *, limit: int, next_page: str = "") -> Page:
-        self._maybe_fail("list", _target(selection.kind, selection.namespace, ""))
+        await self._asked("list", _target(selection.kind, selection.namespace, ""))
         self._require_served(selection.kind)
         self.lists += not next_page
         version, start = map(int, next_page.split("/")) if next_page else (self._version, 0)
@@ -63,24 +63,24 @@ class FakeCluster:
         return Page(items, str(version), more)
 
     async def watch(self, selection: Selection, resource_version: str) -> AsyncIterator[WatchEvent]:
-        self._maybe_fail("watch", _target(selection.kind, selection.namespace, ""))
+        await self._asked("watch", _target(selection.kind, selection.namespace, ""))
         self._require_served(selection.kind)
         seen, mine = int(resource_version), self._generation_of_watches
         while mine == self._generation_of_watches:
             if seen < self._oldest:
                 raise ClusterError(410, "Expired", "too old resource version")
-            self._maybe_fail("watching", _target(selection.kind, selection.namespace, ""))
+            await self._asked("watching", _target(selection.kind, selection.namespace, ""))
             for version, event in [each for each in self._events if each[0] > seen]:
                 seen = version
                 if _selects(selection, event.content):
                     yield copy.deepcopy(event)
-            if self._version <= seen or not [each for each in self._events if each[0] > seen]:
+            if not self._events or self._events[-1][0] <= seen:
                 self._told.clear()
                 await self._told.wait()
 
     async def apply(self, content: Mapping[str, Any], *, force: bool) -> Json:
         wanted = copy.deepcopy(dict(content))
-        self._maybe_fail("apply", wanted)
+        await self._asked("apply", wanted)
         place = _place(wanted)
         live = self.objects.get(place)
         if live is None:
@@ -92,8 +92,9 @@ class FakeCluster:
 
     async def create(self, content: Mapping[str, Any]) -> Json:
         wanted = copy.deepcopy(dict(content))
-        self._maybe_fail("create", wanted)
+        await self._asked("create", wanted)
         if "name" not in wanted["metadata"]:
+            self._uids += 1
             wanted["metadata"]["name"] = f"{wanted['metadata'].pop('generateName')}{self._uids}"
         if _place(wanted) in self.objects:
             raise ClusterError(409, "AlreadyExists", f"{wanted['metadata']['name']} already exists")
@@ -103,19 +104,19 @@ class FakeCluster:
         return self._store_new(wanted, {})
 
     async def delete(self, target: Mapping[str, Any]) -> None:
-        self._maybe_fail("delete", dict(target))
+        await self._asked("delete", dict(target))
         live = self._live(target)
         if live["metadata"]["uid"] != target["metadata"]["uid"]:
             raise ClusterError(409, "Conflict", "uid precondition failed")
         self._remove(live)
 
     async def merge(self, target: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
-        self._maybe_fail("merge", dict(target))
+        await self._asked("merge", dict(target))
         live = self._same_version(target)
         return self.edit(live, patch, manager=FIELD_MANAGER)
 
     async def merge_status(self, target: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
-        self._maybe_fail("status", dict(target))
+        await self._asked("status", dict(target))
         live = self._same_version(target)
         changed = copy.deepcopy(live)
         changed["status"] = _patched(live.get("status") or {}, patch)
@@ -123,7 +124,7 @@ class FakeCluster:
 
     async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
         target = _target(kind, namespace, name)
-        self._maybe_fail("scale", target)
+        await self._asked("scale", target)
         self.edit(self._live(target), {"spec": {"replicas": replicas}}, manager=FIELD_MANAGER)
 
     # What tests use
@@ -292,7 +293,8 @@ class FakeCluster:
             if content["metadata"].get(key, live["metadata"][key]) != live["metadata"][key]:
                 raise ClusterError(409, "Conflict", f"{key} precondition failed")
 
-    def _maybe_fail(self, verb: str, target: Json) -> None:
+    async def _asked(self, verb: str, target: Json) -> None:
+        await asyncio.sleep(0)  # as every request, it lets others go on
         for fault in self.faults:
             error = fault(verb, target)
             if error is not None:

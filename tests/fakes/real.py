@@ -60,7 +60,7 @@ class Running:
         """Return when *is_true* or raise TimeoutError with the end of the log."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while not await asyncio.to_thread(is_true):
+                while not await asyncio.to_thread(is_true):  # noqa: ASYNC110 - a cluster has no event for it
                     await asyncio.sleep(POLL)
                 return
         raise TimeoutError(f"not true within {seconds} s; log: {self.log.lines[-5:]}")

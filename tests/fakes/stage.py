@@ -54,7 +54,7 @@ class Stage:
         self._stop = asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        self._running = asyncio.create_task(self.manager.run(self._stop))
+        self.running = asyncio.create_task(self.manager.run(self._stop))
         await self.settle()
         return self
 
@@ -68,19 +68,20 @@ class Stage:
     async def end(self) -> None:
         """Stop the controller as a signal would."""
         self._stop.set()
-        await self._running
+        await self.running
 
     async def settle(self) -> None:
         """Return when the controller has nothing to do until time passes."""
         quiet = 0
         while quiet < QUIET_TURNS:
-            if self._running.done():
-                await self._running
+            if self.running.done():
+                await self.running
             await asyncio.sleep(0)
             quiet = quiet + 1 if self.manager.queue.is_idle else 0
 
     async def later(self, seconds: float) -> None:
         """Let time pass, one waking of a sleeper after the other."""
+        await self.settle()
         end = self.clock.now + seconds
         while (wait := self.clock.next_waking()) is not None and self.clock.now + wait <= end:
             self.clock.advance(wait)
