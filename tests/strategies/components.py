@@ -139,7 +139,9 @@ def components(
     is_picker = chosen == "epp"
     spans_nodes = multinode and not is_picker and draw(st.booleans())
     content["extraPodSpec"] = draw(
-        pods.extra_pod_specs(engine=started, is_picker=is_picker, must_start=spans_nodes, wide=wide)
+        pods.extra_pod_specs(
+            engine=started, is_picker=is_picker, must_start=spans_nodes or started is not None, wide=wide
+        )
     )
     if draw(st.booleans()) or spans_nodes:
         content["resources"] = draw(quantities.component_resources())
