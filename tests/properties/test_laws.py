@@ -166,7 +166,7 @@ def test_what_the_strategies_call_valid_is_rendered(situation: Situation) -> Non
 def test_an_object_that_is_wanted_twice_is_wanted_the_same(situation: Situation) -> None:
     """Objects of one identity stand once in the result; if they differed, one of them would be lost without a word.
 
-    Services whose computed names meet are refused; the shipped profile loses an object there (decision 0008).
+    Services whose computed names meet are refused; the shipped profile loses an object there (decision 0009).
     """
     try:
         situation.rendered()

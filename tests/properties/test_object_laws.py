@@ -1,6 +1,6 @@
 """Laws of the objects that come out: they are legal, and everything that one names is there.
 
-Where the specified behaviour breaks a law, the law names the exception; decision 0008 lists them all.
+Where the specified behaviour breaks a law, the law names the exception; decision 0009 lists them all.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def test_every_service_selects_a_rendered_pod(situation: Situation) -> None:
 
 
 def may_select_nothing(selector: Json, situation: Situation, rendered: Rendered) -> bool:
-    """Whether decision 0008 names a reason why the Services with this *selector* find no pod."""
+    """Whether decision 0009 names a reason why the Services with this *selector* find no pod."""
     specs = [made["spec"] for made in manifests.of_kind(rendered.objects, "DynamoComponentDeployment")]
     specs += [situation.resource["spec"]] if situation.resource["kind"] == "DynamoComponentDeployment" else []
     spanning = [spec for spec in specs if "multinode" in spec]
@@ -170,7 +170,7 @@ def may_select_nothing(selector: Json, situation: Situation, rendered: Rendered)
 
 @valid_graphs
 def test_every_pool_selects_the_frontends_of_its_graph(situation: Situation) -> None:
-    """Without a frontend in the Dynamo namespace of the endpoint picker there is nothing to select (decision 0008)."""
+    """Without a frontend in the Dynamo namespace of the endpoint picker there is nothing to select (decision 0009)."""
     rendered = situation.rendered()
     for made in manifests.of_kind(rendered.objects, "InferencePool"):
         selector = made["spec"]["selector"]["matchLabels"]
@@ -241,7 +241,7 @@ def declared(situation: Situation) -> Iterator[tuple[str, str]]:
 
 
 def managed_elsewhere(situation: Situation) -> Iterator[tuple[str, str]]:
-    """Yield (kind, name) of what decision 0008 lets a graph's pods name although nothing renders or declares it."""
+    """Yield (kind, name) of what decision 0009 lets a graph's pods name although nothing renders or declares it."""
     graph = situation.resource["metadata"]["name"]
     services = situation.resource["spec"]["services"].values()
     if situation.settings.get("restricted_namespace"):
