@@ -70,7 +70,7 @@ def encoded(instance: Any) -> dict[str, Any]:
     return result
 
 
-_LEAVES = frozenset({str, int, float, bool})
+_LEAVES = frozenset({str, int, float, bool, type(None)})
 
 
 def _encoded_value(entry: Any) -> Any:
