@@ -47,9 +47,10 @@ class _Where:
 class KubernetesCluster:
     """`dynamo_controller.ports.Cluster` over HTTP."""
 
-    def __init__(self, api: client.ApiClient) -> None:
-        """Send nothing yet."""
+    def __init__(self, api: client.ApiClient, *, dry_run: bool = False) -> None:
+        """Send nothing yet; in a *dry run* the server stores nothing that is applied."""
         self._api = api
+        self._dry_run = dry_run
         self._served: dict[str, dict[str, _Where]] = {}
 
     @classmethod
@@ -75,6 +76,10 @@ class KubernetesCluster:
         await self._api.close()
         # The farewell of TLS takes a few turns of the loop, and nothing tells when it is over.
         await asyncio.sleep(FAREWELL_SECONDS)
+
+    def for_dry_runs(self) -> KubernetesCluster:
+        """Return the same cluster over the same connections, which stores nothing that is applied."""
+        return KubernetesCluster(self._api, dry_run=True)
 
     async def groups(self) -> frozenset[str]:
         """Return the names of the API groups that are served."""
@@ -122,7 +127,7 @@ class KubernetesCluster:
 
     async def apply(self, content: Object, *, force: bool) -> Json:
         """Apply on the server's side as `FIELD_MANAGER` and return what is stored."""
-        query = {"fieldManager": FIELD_MANAGER, "force": str(force).lower()}
+        query = {"fieldManager": FIELD_MANAGER, "force": str(force).lower(), "dryRun": "All" if self._dry_run else ""}
         return await self._send("PATCH", await self._own_path(content), query, content, APPLY_PATCH)
 
     async def create(self, content: Object) -> Json:

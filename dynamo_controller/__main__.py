@@ -1,0 +1,122 @@
+"""The program ``dynamo-controller``: arguments, wiring of adapters, signals; importing this module has no effect."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import NoReturn
+
+from dynamo_controller import commands, settings
+from dynamo_controller.adapters.clock import SystemClock
+from dynamo_controller.adapters.kubernetes import BadConfiguration, KubernetesCluster
+from dynamo_controller.adapters.log import JsonLog
+from dynamo_controller.events import ClusterEvents
+from dynamo_controller.manager import Outside
+from dynamo_controller.ports import ClusterError
+from dynamo_controller.settings import ControllerSettings, UnusableSettings
+from dynamo_render import OperatorSettings
+
+PROGRAM = "dynamo-controller"
+FINE, DIFFERS, UNUSABLE = 0, 1, 2
+
+Command = Callable[[KubernetesCluster, Outside, ControllerSettings, OperatorSettings], Awaitable[int]]
+
+
+async def _run(_cluster: KubernetesCluster, outside: Outside, own: ControllerSettings, render: OperatorSettings) -> int:
+    """Keep all resources in place until a signal asks to stop."""
+    stop = asyncio.Event()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(each, stop.set)
+    await commands.run(outside, render, own.workers, stop)
+    return FINE
+
+
+async def _facts(
+    _cluster: KubernetesCluster, outside: Outside, _own: ControllerSettings, render: OperatorSettings
+) -> int:
+    """Print the facts file with which dynamo-render repeats the cluster's renders."""
+    sys.stdout.write(await commands.facts(outside, render))
+    return FINE
+
+
+async def _plan(
+    cluster: KubernetesCluster, outside: Outside, _own: ControllerSettings, render: OperatorSettings
+) -> int:
+    """Print what a run would change now; write nothing. Exit code 1 when it would change something."""
+    lines, has_failed = await commands.plan(outside, cluster.for_dry_runs(), render)
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return UNUSABLE if has_failed else DIFFERS if lines else FINE
+
+
+COMMANDS: Mapping[str, Command] = {"run": _run, "facts": _facts, "plan": _plan}
+
+
+def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run the command line *words* and return its exit code: 0 fine, 1 a plan with changes, 2 unusable."""
+    arguments = _parser().parse_args(words)
+    try:
+        own, render = settings.resolved(arguments, environ, lambda name: Path(name).read_text("utf-8"))
+        return asyncio.run(_connected(arguments, environ, own, render))
+    except UnusableSettings as error:
+        for line in error.lines:
+            _complain(line)
+    except BadConfiguration as error:
+        _complain(f"no usable way to a cluster: {error}")
+    except ClusterError as error:
+        _complain(f"the cluster refuses: {error}")
+    return UNUSABLE
+
+
+async def _connected(
+    arguments: Namespace, environ: Mapping[str, str], own: ControllerSettings, render: OperatorSettings
+) -> int:
+    cluster = await KubernetesCluster.connected(_kubeconfig(own, environ), own.context or None)
+    clock = SystemClock()
+    log = JsonLog(sys.stderr, clock)
+    chance = Random()  # noqa: S311 - spreads delays
+    outside = Outside(cluster=cluster, clock=clock, events=ClusterEvents(cluster, clock, log), log=log, chance=chance)
+    try:
+        return await COMMANDS[arguments.command](cluster, outside, own, render)
+    finally:
+        await cluster.close()
+
+
+def _kubeconfig(own: ControllerSettings, environ: Mapping[str, str]) -> str | None:
+    """Return the file to go by, or None for the account of this pod."""
+    if own.kubeconfig:
+        return own.kubeconfig
+    if "KUBERNETES_SERVICE_HOST" in environ:
+        return None
+    return environ.get("KUBECONFIG") or str(Path("~/.kube/config").expanduser())
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(PROGRAM, description="Keep the objects of Dynamo's custom resources in place on a cluster.")
+    commands_of = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        about = (command.__doc__ or "").splitlines()[0]
+        settings.add_arguments(
+            commands_of.add_parser(
+                name, help=about, description=about, epilog=f"Example: {PROGRAM} {name} --kubeconfig FILE"
+            )
+        )
+    return parser
+
+
+def _complain(message: str) -> None:
+    sys.stderr.write(f"{PROGRAM}: {message}\n")
+
+
+def program() -> NoReturn:
+    """Run the command line of this process, and end the process with its exit code."""
+    sys.exit(main(sys.argv[1:], os.environ))
+
+
+if __name__ == "__main__":
+    program()

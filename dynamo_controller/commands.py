@@ -1,0 +1,74 @@
+"""What the commands of the program do, with everything passed in; they print nothing themselves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from dynamo_controller import survey
+from dynamo_controller.kinds import RECONCILED
+from dynamo_controller.manager import Manager, Outside
+from dynamo_controller.planning import PlanningCluster
+from dynamo_controller.ports import Cluster
+from dynamo_controller.reconcile import PassFailed
+from dynamo_controller.routes import key_of
+from dynamo_render import ClusterFacts, OperatorSettings, write_documents
+
+
+async def run(outside: Outside, settings: OperatorSettings, workers: int, stop: asyncio.Event) -> None:
+    """Keep all resources in place until *stop*."""
+    await Manager(outside, settings, workers=workers).run(stop)
+
+
+async def facts(outside: Outside, settings: OperatorSettings) -> str:
+    """Return the facts of the cluster as the text of a facts file. Raises ClusterError."""
+    found = await survey.facts(await survey.surveyed(outside, settings))
+    return write_documents([mapping_of(found)])
+
+
+async def plan(outside: Outside, dry_run: Cluster, settings: OperatorSettings) -> tuple[list[str], bool]:
+    """Return what one pass over every resource would change, as lines, and whether a pass has failed.
+
+    Children whose own children do not exist yet are planned without them: their turn comes when they exist.
+    """
+    planning = PlanningCluster(outside.cluster, dry_run)
+    shell = await survey.surveyed(attrs.evolve(outside, cluster=planning, events=_Silent()), settings)
+    has_failed = False
+    for resource in survey.resources(shell):
+        key = key_of(resource)
+        try:
+            await RECONCILED[key.kind](key, shell)
+        except PassFailed as error:
+            has_failed = True
+            outside.log.write("error", str(error), kind=key.kind.kind, namespace=key.namespace, name=key.name)
+    return [line for planned in planning.planned for line in planned.lines()], has_failed
+
+
+def mapping_of(found: ClusterFacts) -> dict[str, Any]:
+    """Return facts as the mapping that `ClusterFacts.from_mapping` reads, without what it assumes anyway."""
+    plain: dict[str, Any] = _plain(found)
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if attrs.has(type(value)):
+        fields = {field.name: getattr(value, field.name) for field in attrs.fields(type(value))}
+        default = type(value)()
+        return {name: _plain(inner) for name, inner in fields.items() if inner != getattr(default, name)}
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value
+
+
+class _Silent:
+    """Events of a plan, which nobody is told."""
+
+    async def tell(self, *_words: object) -> None:
+        """Do nothing."""

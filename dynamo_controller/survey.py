@@ -1,0 +1,52 @@
+"""One look at a whole cluster without watching it: what `facts` and `plan` go by."""
+
+from __future__ import annotations
+
+from random import Random
+
+import dynamo_render
+from dynamo_controller import gather
+from dynamo_controller.kinds import RECONCILED
+from dynamo_controller.manager import Outside
+from dynamo_controller.ports import Object
+from dynamo_controller.shell import Groups, Shell
+from dynamo_controller.watch import Surroundings
+from dynamo_controller.watching import Watching
+from dynamo_render import ClusterFacts, FactQuery, InvalidResource, OperatorSettings
+
+
+async def surveyed(outside: Outside, settings: OperatorSettings) -> Shell:
+    """Return a shell that knows the cluster as it is now. Raises ClusterError."""
+    around = Surroundings(outside.cluster, outside.clock, outside.log, Random(0))  # noqa: S311 - never asked
+    watching = Watching(around, settings.restricted_namespace, lambda _key: None, lambda _uid: None)
+    groups = await outside.cluster.groups()
+    for reflector in watching.reflectors(groups):
+        await reflector.list()
+    return Shell(
+        cluster=outside.cluster,
+        clock=outside.clock,
+        events=outside.events,
+        log=outside.log,
+        stores=watching.stores,
+        groups=Groups(groups),
+        settings=settings,
+    )
+
+
+def resources(shell: Shell) -> list[Object]:
+    """Return every resource that a run would keep in place, by kind, namespace and name."""
+    return sorted(
+        (resource for kind in RECONCILED for resource in shell.stores.all(kind)),
+        key=lambda each: (each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]),
+    )
+
+
+async def facts(shell: Shell) -> ClusterFacts:
+    """Return everything that renders of the cluster's resources ask for; invalid resources ask for nothing."""
+    query = FactQuery(nodes=True)
+    for resource in resources(shell):
+        try:
+            query = query.joined(dynamo_render.needs(resource, shell.settings))
+        except InvalidResource as error:
+            shell.log.write("warning", f"{resource['metadata']['name']}: {error.problems[0].message}")
+    return await gather.facts(query, shell)
