@@ -24,9 +24,11 @@ INVALID: Final = object()
 REQUIRED: Final = object()
 ABSENT: Final = object()
 
+_AMOUNT: Final = "quantity (string or integer)"
 _LONGEST_SHOWN: Final = 60
 _MOST_LISTED: Final = 8
 MOST_LEVELS: Final = 200
+_LARGEST_WHOLE_FRACTION: Final = 2**53 - 1
 _INT_RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "integer": (-(2**63), 2**63 - 1)}
 
 
@@ -226,7 +228,8 @@ def shown(value: object) -> str:
 
 def _wrong_type(value: object, wanted: str, where: Where, findings: Findings) -> object:
     hint = None
-    if wanted == "string" and isinstance(value, int | float):
+    is_amount = wanted == _AMOUNT and not isinstance(value, bool)
+    if (wanted == "string" or is_amount) and isinstance(value, int | float):
         hint = f'write it in quotes: "{str(value).lower() if isinstance(value, bool) else value}"'
     found = f"{kind_of(value)} {shown(value)}" if not isinstance(value, dict | list) else kind_of(value)
     findings.error(where, "type", f"must be {wanted}, got {found}", hint)
@@ -276,6 +279,8 @@ def _integer_decoder(node: Scalar) -> Decoder:
     minimum = node.minimum
 
     def decode(value: Any, where: Where, findings: Findings) -> Any:
+        if type(value) is float:
+            value = _whole(value)
         if type(value) is not int:
             return _wrong_type(value, "integer", where, findings)
         if minimum is not None and value < minimum:
@@ -287,6 +292,17 @@ def _integer_decoder(node: Scalar) -> Decoder:
     return decode
 
 
+def _fits_64_bits(value: int) -> bool:
+    """Whether the API server reads *value* as an integer; beyond that it is a fraction like any other."""
+    low, high = _INT_RANGES["int64"]
+    return low <= value <= high
+
+
+def _whole(value: float) -> int | float:
+    """Return the integer that *value* is, written as 2.0 or 2e3, as the API server reads it; others unchanged."""
+    return int(value) if value.is_integer() and abs(value) <= _LARGEST_WHOLE_FRACTION else value
+
+
 def _decode_number(value: Any, where: Where, findings: Findings) -> Any:
     if type(value) not in (int, float):
         return _wrong_type(value, "number", where, findings)
@@ -296,6 +312,8 @@ def _decode_number(value: Any, where: Where, findings: Findings) -> Any:
 def _decode_int_or_string(value: Any, where: Where, findings: Findings) -> Any:
     if type(value) is str:
         return value
+    if type(value) is float:
+        value = _whole(value)
     if type(value) is not int:
         return _wrong_type(value, "integer or string", where, findings)
     if not -(2**31) <= value < 2**31:
@@ -304,8 +322,10 @@ def _decode_int_or_string(value: Any, where: Where, findings: Findings) -> Any:
 
 
 def _decode_quantity(value: Any, where: Where, findings: Findings) -> Any:
-    if type(value) not in (str, int, float):
-        return _wrong_type(value, "quantity (string or number)", where, findings)
+    if type(value) is float:
+        value = _whole(value)
+    if type(value) not in (str, int) or (type(value) is int and not _fits_64_bits(value)):
+        return _wrong_type(value, _AMOUNT, where, findings)
     try:
         return quantity.from_json(value)
     except quantity.InvalidQuantity as error:
@@ -314,10 +334,9 @@ def _decode_quantity(value: Any, where: Where, findings: Findings) -> Any:
 
 
 def _decode_quantity_text(value: Any, where: Where, findings: Findings) -> Any:
-    if type(value) not in (str, int):
-        return _wrong_type(value, "quantity (string or integer)", where, findings)
-    decoded = _decode_quantity(value, where, findings)
-    return INVALID if decoded is INVALID else value
+    if type(value) is float:
+        value = _whole(value)
+    return INVALID if _decode_quantity(value, where, findings) is INVALID else value
 
 
 def _decode_duration(value: Any, where: Where, findings: Findings) -> Any:

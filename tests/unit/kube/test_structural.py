@@ -10,6 +10,7 @@ from dynamo_render.kube import structural
 from dynamo_render.kube.structural import (
     BOOLEAN,
     INT32,
+    INT64,
     QUANTITY,
     STRING,
     Field,
@@ -62,7 +63,8 @@ def test_an_unknown_field_is_dropped_and_named() -> None:
         (STRING, True),
         (STRING, []),
         (INT32, "1"),
-        (INT32, 1.0),
+        (INT32, 1.5),
+        (INT64, float(2**53)),
         (INT32, True),
         (BOOLEAN, "true"),
         (BOOLEAN, 0),
@@ -70,6 +72,8 @@ def test_an_unknown_field_is_dropped_and_named() -> None:
         (Scalar("int-or-string"), 1.5),
         (Scalar("int-or-string"), True),
         (QUANTITY, True),
+        (QUANTITY, 0.5),
+        (QUANTITY, 2**63),
         (QUANTITY, []),
         (ListOf(STRING), "a"),
         (ListOf(STRING), {}),
@@ -79,6 +83,17 @@ def test_an_unknown_field_is_dropped_and_named() -> None:
 )
 def test_no_type_is_coerced(node: structural.Node, value: Any) -> None:
     assert decoded(node, value)[1] == [("schema/type", ())]
+
+
+@pytest.mark.parametrize(
+    ("node", "value", "read"),
+    [(INT32, 2.0, 2), (INT64, 1e3, 1000), (INT32, -0.0, 0), (Scalar("int-or-string"), 80.0, 80), (QUANTITY, 2.0, "2")],
+)
+def test_a_whole_number_counts_as_an_integer_however_it_is_written(
+    node: structural.Node, value: Any, read: Any
+) -> None:
+    result, problems = decoded(node, value)
+    assert (result, type(result), problems) == (read, type(read), [])
 
 
 @pytest.mark.parametrize(
