@@ -120,7 +120,7 @@ def _problems(
     task = attrs.evolve(task, inputs=_inputs_for(reading, task, resource))
     refused: set[tuple[str | int, ...]] = set()
     for stage in (
-        reading.problems,
+        (*reading.problems, *metadata.object_problems(resource)),
         _visible(metadata.resource_problems(reading.metadata), reading),
         _visible(_changes(kind, old, reading, user, task), reading),
         _visible(_planned_problems(resource, kind, reading, task), reading),

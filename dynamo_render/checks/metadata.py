@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from dynamo_render.checks.parts import Part, Path
 from dynamo_render.errors import Problem
-from dynamo_render.kube import names
+from dynamo_render.kube import names, structural
+from dynamo_render.kube.structural import Findings, Ref
 from dynamo_render.spec.metadata import Metadata
 
 LARGEST_ANNOTATIONS = 256 * 1024
+
+
+_decode: Final = structural.decoder(Ref("meta/v1.ObjectMeta"))
+
+
+def object_problems(resource: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield what an API server refuses or drops in the metadata of *resource*, what a render never reads included."""
+    written = resource.get("metadata")
+    findings = Findings()
+    decoded = _decode(written if written is not None else {}, (None, "metadata"), findings)
+    yield from findings.problems
+    if decoded is structural.INVALID:
+        return
+    for index, finalizer in enumerate(decoded.get("finalizers", ())):
+        reason = names.why_not_qualified_name(finalizer) if isinstance(finalizer, str) else None
+        if reason:
+            message = f'"{finalizer}" is no legal finalizer: {reason}'
+            yield Problem("schema/name", ("metadata", "finalizers", index), message)
+    prefix = decoded.get("generateName")
+    reason = names.why_not_dns_subdomain(_as_beginning(prefix)) if prefix else None
+    if reason:
+        yield Problem("schema/name", ("metadata", "generateName"), f'"{prefix}" begins no legal name: {reason}')
+    yield from _owner_problems(decoded.get("ownerReferences", ()))
+
+
+def _as_beginning(prefix: str) -> str:
+    """Return *prefix* as a whole name: something follows a dash at its end."""
+    return f"{prefix[:-1]}a" if prefix.endswith("-") else prefix
+
+
+def _owner_problems(owners: Iterable[Mapping[str, Any]]) -> Iterator[Problem]:
+    path, controllers = ("metadata", "ownerReferences"), 0
+    for index, owner in enumerate(owners):
+        for field in ("apiVersion", "kind", "name", "uid"):
+            if owner.get(field) == "":
+                yield Problem("schema/length", (*path, index, field), "must not be empty")
+        controllers += owner.get("controller") is True
+        if controllers > 1 and owner.get("controller") is True:
+            yield Problem("schema/duplicate", (*path, index), "is a second owner with controller: true")
 
 
 def resource_problems(metadata: Metadata) -> Iterator[Problem]:

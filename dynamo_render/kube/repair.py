@@ -18,14 +18,6 @@ PLACEHOLDER = "unnamed"
 _MISSING = object()
 
 
-def _copied(document: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        copy: dict[str, Any] = structural.copied(dict(document))
-    except RecursionError:
-        return {}  # deeper than any reader of texts accepts; nothing of it can be repaired
-    return copy
-
-
 class Repair:
     """A copy of a document, and where values were taken out of it.
 
@@ -34,8 +26,12 @@ class Repair:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         """Start with a copy in which nothing is repaired."""
-        self.document: dict[str, Any] = _copied(document)
+        self.document: dict[str, Any] = {}
         self._omitted: set[Path] = set()
+        try:
+            self.document = structural.copied(dict(document))
+        except RecursionError:  # deeper than any reader of texts accepts: nothing of it can be judged any further
+            self._omitted.add(())
         self._gone: dict[Path, list[int]] = {}
 
     def take_out(self, problems: Iterable[Problem]) -> bool:
@@ -61,7 +57,7 @@ class Repair:
         if path in {("metadata", "name"), ("metadata", "namespace")}:
             self._omitted.add(original)
             return _put(self.document, path, PLACEHOLDER)
-        if original in self._omitted:
+        if original in self._omitted and path[1:]:
             path = path[:-1]
             original = self.original(path)
         self._omitted.add(original)

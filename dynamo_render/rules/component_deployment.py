@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from dynamo_render.rules.contract import Rule, rule, warning
+from dynamo_render.rules.contract import Json, Rule, rule, warning
+
+_OWNER: Json = {
+    "apiVersion": "nvidia.com/v1alpha1",
+    "kind": "DynamoGraphDeployment",
+    "name": "chat",
+    "uid": "6c0e8f4e-1d1b-4a55-9c1d-0f6f3c1f6a10",
+}
 
 RULES: tuple[Rule, ...] = (
     rule(
@@ -11,10 +18,10 @@ RULES: tuple[Rule, ...] = (
         "api.md 9.7",
         base="component",
         bad={
-            "metadata": {"ownerReferences": [{"kind": "DynamoGraphDeployment", "name": "chat"}]},
+            "metadata": {"ownerReferences": [_OWNER]},
             "spec": {"dynamoNamespace": None},
         },
-        good={"metadata": {"ownerReferences": [{"kind": "DynamoGraphDeployment", "name": "chat"}]}},
+        good={"metadata": {"ownerReferences": [_OWNER]}},
     ),
     rule(
         "DCD-U01",

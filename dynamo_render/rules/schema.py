@@ -85,7 +85,19 @@ RULES: tuple[Rule, ...] = (
         bad=_picker_parameters(_nested(210)),
         good=_picker_parameters(_nested(3)),
     ),
-    rule("schema/name", "Name and namespace are legal names.", "api.md 12", bad={"metadata": {"name": "My_Graph"}}),
+    rule(
+        "schema/claim",
+        "A claim to be created has the keys size, storageClass and volumeAccessMode.",
+        "api.md 3 DGD-S01",
+        bad={"spec": {"pvcs": [{"name": "models", "create": True, "size": "1Gi"}]}},
+        good={"spec": {"pvcs": [{"name": "models"}]}},
+    ),
+    rule(
+        "schema/name",
+        "Name, namespace and finalizers are legal names.",
+        "api.md 12",
+        bad={"metadata": {"name": "My_Graph"}},
+    ),
     warning(
         "schema/unknown-field",
         "A field is one of its object; others are dropped without a word.",

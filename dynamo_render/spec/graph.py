@@ -19,7 +19,7 @@ class Claim(Value):
 
     DEMANDS: ClassVar = (
         Demand(
-            "DGD-S01",
+            "claim",
             when="create",
             needs=("size", "storageClass", "volumeAccessMode"),
             message="a claim to be created needs size, storageClass and volumeAccessMode",

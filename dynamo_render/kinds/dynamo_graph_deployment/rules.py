@@ -27,6 +27,9 @@ def _claim_problems(claim: Claim, path: tuple[str | int, ...]) -> Iterator[Probl
         yield Problem("DGD-V02", (*path, "name"), "is required")
     if not claim.create:
         return
+    if None in (claim.storage_class, claim.size, claim.volume_access_mode):
+        # The API server refuses what is missing, and then no webhook is asked about what is there and empty.
+        yield Problem("schema/claim", path, Claim.DEMANDS[0].message)
     if not claim.storage_class:
         yield Problem("DGD-V03", (*path, "storageClass"), "is required when create is true")
     if claim.size is None or quantity.is_zero(claim.size):

@@ -72,8 +72,9 @@ def _repaired(
         problems = [found for found in findings.problems if found.severity == "error" and found.rule != "schema/count"]
         if not problems:
             return metadata, spec, repair
-    repair.take_out([Problem("schema/type", (part,), "") for part in ("metadata", "spec")])
-    return Metadata(name=PLACEHOLDER), spec_class(), repair
+    beyond_repair = {problem.path[:1] for problem in problems}
+    repair.take_out([Problem("schema/type", part, "") for part in beyond_repair])
+    return metadata if ("metadata",) not in beyond_repair else Metadata(name=PLACEHOLDER), spec_class(), repair
 
 
 def _structured(resource: Mapping[str, Any], spec_class: type, findings: Findings) -> tuple[Metadata, Any]:

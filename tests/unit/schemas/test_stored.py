@@ -148,7 +148,7 @@ def test_a_claim_that_is_not_created_needs_only_its_name(create: object) -> None
 
 
 def test_a_claim_to_be_created_needs_the_rest() -> None:
-    assert errors({"pvcs": [{"name": "c", "create": True, "size": "1Gi"}]}) == [("schema/DGD-S01", "spec.pvcs[0]")]
+    assert errors({"pvcs": [{"name": "c", "create": True, "size": "1Gi"}]}) == [("schema/claim", "spec.pvcs[0]")]
 
 
 def test_a_claim_needs_presence_only() -> None:
