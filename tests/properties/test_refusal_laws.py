@@ -78,6 +78,17 @@ def test_a_deployment_configuration_with_a_number_of_thousands_of_digits_is_refu
     assert problems(resource, ClusterFacts()) == {"CTL-05"}
 
 
+@pytest.mark.parametrize(("kind", "workers"), [("worker", -1), ("epp", 0), ("epp", 2)])
+def test_a_deployment_configuration_with_replicas_that_the_component_may_not_have_is_refused(
+    kind: str, workers: int
+) -> None:
+    """The component deployment with that count would be refused, so the graph is."""
+    resource = picker("") if kind == "epp" else graph()
+    text = f'{{"Worker": {{"ServiceArgs": {{"Workers": {workers}}}}}}}'
+    resource["spec"]["services"]["Worker"]["envs"] = [{"name": "DYN_DEPLOYMENT_CONFIG", "value": text}]
+    assert problems(resource, ClusterFacts()) == {"CTL-05"}
+
+
 def test_a_rolling_limit_of_thousands_of_digits_stays_a_text() -> None:
     limited = graph(annotations={"nvidia.com/deployment-rolling-update-max-surge": MANY_DIGITS})
     assert problems(limited, ClusterFacts()) == set()

@@ -86,12 +86,18 @@ def env_from() -> st.SearchStrategy[list[Json]]:
 
 
 @cache
-def deployment_configs(services: tuple[str, ...]) -> st.SearchStrategy[Json]:
-    """Return the variable that configures services of a graph by JSON."""
+def _configured_service(*, is_picker: bool) -> st.SearchStrategy[Json]:
     amounts = st.fixed_dictionaries(
         {}, optional={"cpu": quantities.quantity_texts(("", "m")), "GPU": quantities.gpu_counts()}
     )
-    arguments = st.fixed_dictionaries({}, optional={"Workers": st.integers(0, 3), "resources": amounts})
-    entry = st.fixed_dictionaries({}, optional={"ServiceArgs": arguments, "port": st.integers(1, 9999), "x": st.none()})
-    document = st.dictionaries(st.sampled_from((*services, "Absent")), entry, max_size=3)
+    workers = st.just(1) if is_picker else st.integers(0, 3)
+    arguments = st.fixed_dictionaries({}, optional={"Workers": workers, "resources": amounts})
+    return st.fixed_dictionaries({}, optional={"ServiceArgs": arguments, "port": st.integers(1, 9999), "x": st.none()})
+
+
+@cache
+def deployment_configs(services: tuple[str, ...], pickers: frozenset[str]) -> st.SearchStrategy[Json]:
+    """Return the variable that configures services of a graph by JSON; endpoint *pickers* have one replica."""
+    entries = {name: _configured_service(is_picker=name in pickers) for name in (*services, "Absent")}
+    document = st.fixed_dictionaries({}, optional=entries)
     return document.map(lambda config: {"name": "DYN_DEPLOYMENT_CONFIG", "value": json.dumps(config)})

@@ -94,7 +94,8 @@ def graphs(draw: st.DrawFn, *, multinode: bool = True, wide: bool = False, relat
     if engine is not None and draw(st.booleans()):
         spec["backendFramework"] = engine
     if draw(st.integers(0, 4)) == 0:
-        spec["envs"] = [*spec.get("envs", ()), draw(env.deployment_configs(services))]
+        pickers = frozenset(name for name in services if spec["services"][name].get("componentType") == "epp")
+        spec["envs"] = [*spec.get("envs", ()), draw(env.deployment_configs(services, pickers))]
     graph = {"apiVersion": API_VERSION, "kind": "DynamoGraphDeployment", "metadata": draw(metadata()), "spec": spec}
     return {**graph, "status": draw(statuses(services))} if draw(st.booleans()) else graph
 

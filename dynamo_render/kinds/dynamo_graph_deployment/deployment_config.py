@@ -143,9 +143,21 @@ def _checked(arguments: Mapping[str, Any], service: str) -> dict[str, Any]:
     return {"workers": workers, **{name: amounts.get(name) for name in _AMOUNTS}}
 
 
+def _check_replicas(spec: ComponentSpec, workers: int) -> None:
+    """Refuse a count that the component deployment could not be created with (SVC-V01, SVC-V07)."""
+    if workers < 0:
+        message = f"workers must be zero or more, got {workers}"
+        raise InvalidDeploymentConfig(message)
+    if spec.component_type == "epp" and workers != 1:
+        message = f"workers must be 1 for an EPP component, got {workers}"
+        raise InvalidDeploymentConfig(message)
+
+
 def _with_arguments(spec: ComponentSpec, arguments: dict[str, Any]) -> ComponentSpec:
-    if spec.replicas is None and arguments["workers"] is not None:
-        spec = attrs.evolve(spec, replicas=arguments["workers"])
+    workers = arguments["workers"]
+    if spec.replicas is None and workers is not None:
+        _check_replicas(spec, workers)
+        spec = attrs.evolve(spec, replicas=workers)
     amounts = {name: arguments[name] for name in _AMOUNTS if arguments[name]}
     if not amounts:
         return spec
