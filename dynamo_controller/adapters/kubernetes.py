@@ -31,7 +31,7 @@ FAREWELL_SECONDS = 0.3
 _OF_REQUEST = ClientTimeout(total=REQUEST_SECONDS)
 _OF_WATCH = ClientTimeout(connect=REQUEST_SECONDS, sock_read=SILENCE_SECONDS)
 
-FIRST_REFUSAL = 400
+FIRST_REFUSAL, CONFLICT, INVALID = 400, 409, 422
 
 
 class BadConfiguration(Exception):
@@ -246,6 +246,9 @@ def _refusal(status: int, text: str, headers: Mapping[str, str]) -> ClusterError
         answer = {}
     waits = headers.get("Retry-After", "")
     message = str(answer.get("message") or text.strip() or f"status {status}")
+    if status == INVALID and "metadata.uid" in message:
+        # An apply to another object of that name; where there is none, the server itself calls it a conflict.
+        return ClusterError(CONFLICT, "Conflict", message)
     return ClusterError(status, str(answer.get("reason") or ""), message, float(waits) if waits.isdigit() else None)
 
 

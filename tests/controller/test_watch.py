@@ -1,0 +1,154 @@
+"""The reflector and its store: pages, bookmarks, expiry, and what happens when the server is in trouble."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import AsyncIterator
+from random import Random
+from typing import Any
+
+from dynamo_controller import projection
+from dynamo_controller.ports import ClusterError, Kind, Selection
+from dynamo_controller.store import Store
+from dynamo_controller.watch import LONGEST_DELAY, Reflector, Surroundings
+from tests.fakes.clock import FakeClock
+from tests.fakes.cluster import FakeCluster
+from tests.fakes.stage import RecordingLog
+
+Json = dict[str, Any]
+CONFIG = Kind("v1", "ConfigMap")
+
+
+class Watching:
+    """A reflector at work on a fake cluster; *changes* are the names that the store told of and their fates."""
+
+    def __init__(self) -> None:
+        self.cluster, self.clock, self.log = FakeCluster(), FakeClock(), RecordingLog()
+        self.changes: list[tuple[str, str]] = []
+        self.store = Store(CONFIG, projection.whole, self._heard)
+        around = Surroundings(self.cluster, self.clock, self.log, Random(1))  # noqa: S311 - spreads delays
+        self.reflector = Reflector(Selection(CONFIG, "team"), self.store, around, page=2)
+
+    def _heard(self, before: Any, now: Any) -> None:
+        sort = "added" if before is None else "gone" if now is None else "changed"
+        self.changes.append((sort, (now or before)["metadata"]["name"]))
+
+    def put(self, name: str) -> Json:
+        metadata = {"name": name, "namespace": "team"}
+        return self.cluster.put({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "1"}})
+
+    async def turns(self) -> None:
+        for _ in range(60):
+            await asyncio.sleep(0)
+
+    async def wait(self, seconds: float) -> None:
+        for _ in range(int(seconds / 0.5)):
+            self.clock.advance(0.5)
+            await self.turns()
+
+
+@contextlib.asynccontextmanager
+async def watching(*names: str) -> AsyncIterator[Watching]:
+    stage = Watching()
+    for name in names:
+        stage.put(name)
+    task = asyncio.create_task(stage.reflector.run())
+    await stage.turns()
+    yield stage
+    task.cancel()
+
+
+async def test_all_pages_of_a_list_are_known() -> None:
+    async with watching("a", "b", "c", "d", "e") as stage:
+        assert sorted(name for _sort, name in stage.changes) == ["a", "b", "c", "d", "e"]
+        assert stage.reflector.synced.is_set()
+
+
+async def test_what_happens_is_told_in_order() -> None:
+    async with watching() as stage:
+        stored = stage.put("a")
+        stage.cluster.edit(stored, {"data": {"a": "2"}})
+        stage.cluster.remove(stored)
+        await stage.turns()
+        assert stage.changes == [("added", "a"), ("changed", "a"), ("gone", "a")]
+
+
+async def test_a_watch_that_ends_goes_on_from_where_it_was() -> None:
+    async with watching("a") as stage:
+        stage.cluster.end_watches()
+        stage.put("b")
+        await stage.wait(3)
+        assert stage.changes == [("added", "a"), ("added", "b")]
+        assert stage.cluster.lists == 1
+
+
+async def test_an_expired_watch_is_made_up_for_by_a_list_and_told_as_changes() -> None:
+    async with watching("a", "b") as stage:
+        stage.cluster.end_watches()
+        stage.cluster.remove({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "team"}})
+        stage.put("c")
+        stage.cluster.compact()
+        await stage.wait(5)
+        assert stage.changes[2:] == [("added", "c"), ("gone", "a")]
+        assert stage.cluster.lists == 2
+
+
+async def test_a_list_whose_pages_expire_is_made_again() -> None:
+    stage = Watching()
+    for name in "abcde":
+        stage.put(name)
+    asked = []
+
+    def expire(verb: str, _target: Json) -> None:
+        asked.append(verb)
+        if asked.count("list") == 2:
+            stage.cluster.compact()
+
+    stage.cluster.faults.append(expire)
+    task = asyncio.create_task(stage.reflector.run())
+    await stage.wait(5)
+    assert sorted({name for _sort, name in stage.changes}) == ["a", "b", "c", "d", "e"]
+    assert len(stage.changes) == 5
+    task.cancel()
+
+
+async def test_a_server_in_trouble_is_asked_less_and_less_often() -> None:
+    stage = Watching()
+    asked: list[float] = []
+
+    def refuse(_verb: str, _target: Json) -> ClusterError:
+        asked.append(stage.clock.now)
+        return ClusterError(0, "Unreachable", "nobody there")
+
+    stage.cluster.faults.append(refuse)
+    task = asyncio.create_task(stage.reflector.run())
+    await stage.wait(300)
+    gaps = [after - before for before, after in itertools.pairwise(asked)]
+    assert gaps[0] <= 2
+    assert LONGEST_DELAY / 2 <= gaps[-1] <= LONGEST_DELAY * 1.5
+    stage.cluster.faults.clear()
+    stage.put("a")
+    await stage.wait(60)
+    assert stage.changes == [("added", "a")]
+    task.cancel()
+
+
+async def test_an_older_version_never_takes_the_place_of_a_newer_one() -> None:
+    async with watching() as stage:
+        old = stage.put("a")
+        new = stage.cluster.edit(old, {"data": {"a": "2"}})
+        await stage.turns()
+        stage.store.put(old)
+        stage.store.drop(old)
+        live = stage.store.get("team", "a")
+        assert live is not None
+        assert live["metadata"]["resourceVersion"] == new["metadata"]["resourceVersion"]
+
+
+async def test_an_own_write_that_a_list_does_not_know_yet_is_kept() -> None:
+    async with watching("a") as stage:
+        stage.store.put({"kind": "ConfigMap", "metadata": {"name": "b", "namespace": "team", "resourceVersion": "900"}})
+        stage.store.replace((), "800")
+        assert [live["metadata"]["name"] for live in stage.store] == ["b"]
