@@ -36,7 +36,7 @@ class FakeCluster:
         self._version = 100
         self._uids = 0
         self._events: list[tuple[int, WatchEvent]] = []
-        self._oldest = 0
+        self._oldest = self._version
         self._told = asyncio.Event()
         self._generation_of_watches = 0
 
@@ -203,7 +203,7 @@ class FakeCluster:
                 owners[name] = owned - set(contested)
         changed = copy.deepcopy(live)
         others = set().union(*(owned for name, owned in owners.items() if name != mine))
-        for path in sorted(owners.get(mine, set()) - fields - others, key=len, reverse=True):
+        for path in sorted(owners.get(mine, set()) - fields - others, key=len):
             changed = managed_fields.without(changed, path)
         content = {key: value for key, value in wanted.items() if key != "metadata"}
         changed = managed_fields.merged(changed, content)

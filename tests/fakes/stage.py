@@ -63,7 +63,8 @@ class Stage:
     ) -> None:
         await self.end()
         if error is None:
-            assert self.log.mistakes() == []
+            mistakes = self.log.mistakes()
+            assert mistakes == [], mistakes
 
     async def end(self) -> None:
         """Stop the controller as a signal would."""
