@@ -60,7 +60,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     for cls, notes in ((ControllerSettings, OWN_HELP), (OperatorSettings, HELP)):
         for field in attrs.fields(cls):
             flag = f"--{field.name.replace('_', '-')}"
-            if field.type == "bool":
+            if _sort(field) == "bool":
                 parser.add_argument(
                     flag, dest=field.name, action=BooleanOptionalAction, default=None, help=notes[field.name]
                 )
@@ -130,7 +130,7 @@ def _given(arguments: Namespace, environ: Mapping[str, str], cls: type, prefix: 
         if text is None:
             text = environ.get(prefix + field.name.upper()) or None
         if text is not None:
-            found[field.name] = _value(field.name, str(field.type), text)
+            found[field.name] = _value(field.name, _sort(field), text)
     return found
 
 
@@ -142,6 +142,11 @@ def _value(name: str, sort: str, text: Any) -> Any:
     if sort == "int" and isinstance(text, str) and text.isdigit():
         return int(text)
     return text
+
+
+def _sort(field: attrs.Attribute[Any]) -> str:
+    """Return the name of a field's type, which is a text until somebody resolves the types of its class."""
+    return getattr(field.type, "__name__", None) or str(field.type)
 
 
 def _names(cls: type) -> set[str]:

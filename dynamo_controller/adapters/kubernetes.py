@@ -16,6 +16,7 @@ import attrs
 from aiohttp import ClientError, ClientTimeout
 from kubernetes_asyncio import client, config
 
+from dynamo_controller.adapters import answers
 from dynamo_controller.ports import FIELD_MANAGER, UNREACHABLE, ClusterError, Json, Kind, Object, Page, Selection
 from dynamo_controller.ports import WatchEvent as Event
 
@@ -31,7 +32,7 @@ FAREWELL_SECONDS = 0.3
 _OF_REQUEST = ClientTimeout(total=REQUEST_SECONDS)
 _OF_WATCH = ClientTimeout(connect=REQUEST_SECONDS, sock_read=SILENCE_SECONDS)
 
-FIRST_REFUSAL, CONFLICT, INVALID = 400, 409, 422
+FIRST_REFUSAL = 400
 
 
 class BadConfiguration(Exception):
@@ -118,10 +119,10 @@ class KubernetesCluster:
         response = await self._request("GET", path, query, limit=_OF_WATCH)
         async with response:
             if response.status >= FIRST_REFUSAL:
-                raise _refusal(response.status, await response.text(), response.headers)
+                raise answers.refusal(response.status, await response.text(), response.headers)
             try:
                 async for line in response.content:
-                    yield _event(line)
+                    yield answers.event(line)
             except _TRANSPORT as error:
                 raise ClusterError(UNREACHABLE, "Interrupted", f"watch interrupted: {error!r}") from error
 
@@ -196,7 +197,7 @@ class KubernetesCluster:
         except _TRANSPORT as error:
             raise ClusterError(UNREACHABLE, "Interrupted", f"{method} {path}: {error!r}") from error
         if response.status >= FIRST_REFUSAL:
-            raise _refusal(response.status, text, response.headers)
+            raise answers.refusal(response.status, text, response.headers)
         answer: Json = json.loads(text)
         return answer
 
@@ -227,29 +228,6 @@ class KubernetesCluster:
 
 # A line of a watch that was cut, and one over the limit of the transport, is a ValueError.
 _TRANSPORT = (ClientError, OSError, asyncio.TimeoutError, ValueError)
-
-
-def _event(line: bytes) -> Event:
-    told = json.loads(line)
-    if told["type"] == "ERROR":
-        status = told["object"]
-        raise ClusterError(int(status.get("code") or 500), str(status.get("reason")), str(status.get("message")))
-    return Event(told["type"], told["object"])
-
-
-def _refusal(status: int, text: str, headers: Mapping[str, str]) -> ClusterError:
-    try:
-        answer = json.loads(text)
-    except ValueError:
-        answer = {}
-    if not isinstance(answer, dict):
-        answer = {}
-    waits = headers.get("Retry-After", "")
-    message = str(answer.get("message") or text.strip() or f"status {status}")
-    if status == INVALID and "metadata.uid" in message:
-        # An apply to another object of that name; where there is none, the server itself calls it a conflict.
-        return ClusterError(CONFLICT, "Conflict", message)
-    return ClusterError(status, str(answer.get("reason") or ""), message, float(waits) if waits.isdigit() else None)
 
 
 def _kind(content: Object) -> Kind:

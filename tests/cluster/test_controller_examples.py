@@ -28,9 +28,9 @@ def examples(namespace: str, *, grove: bool) -> Iterator[Json]:
     """Yield the graphs and component deployments of all examples, in one namespace and on one path."""
     for path in sorted(EXAMPLES.glob("*/graph.yaml")):
         for content in read_documents(path.read_text("utf-8"), path.name):
-            if content["kind"] not in KINDS:
+            if not isinstance(content, dict) or content["kind"] not in KINDS:
                 continue
-            metadata = {"name": f"{path.parent.name}"[:20].strip("-"), "namespace": namespace}
+            metadata: Json = {"name": f"{path.parent.name}"[:20].strip("-"), "namespace": namespace}
             if not grove:
                 metadata["annotations"] = {"nvidia.com/enable-grove": "false"}
             yield {**content, "metadata": {**content["metadata"], **metadata}}

@@ -172,6 +172,13 @@ class FakeCluster:
         """Return the names of all objects of a kind, sorted."""
         return sorted(name for each, _namespace, name in self.objects if each.kind == kind)
 
+    def for_dry_runs(self) -> FakeCluster:
+        """Return a cluster that is the same now and whose changes do not come back."""
+        copied = FakeCluster(*self.served)
+        copied.objects = copy.deepcopy(self.objects)
+        copied._version, copied._uids = self._version, self._uids
+        return copied
+
     def end_watches(self) -> None:
         """End all running watches, as a server does from time to time."""
         self._generation_of_watches += 1

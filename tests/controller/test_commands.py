@@ -1,0 +1,124 @@
+"""What plan and facts say about a fake cluster, and how settings are found and refused."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from random import Random
+from typing import Any
+
+import pytest
+
+from dynamo_controller import commands, settings
+from dynamo_controller.events import ClusterEvents
+from dynamo_controller.manager import Outside
+from dynamo_controller.settings import ControllerSettings, UnusableSettings
+from dynamo_render import ClusterFacts, OperatorSettings, read_documents
+from tests.fakes.clock import FakeClock
+from tests.fakes.cluster import FakeCluster
+from tests.fakes.stage import RecordingLog, Stage, graph
+
+Json = dict[str, Any]
+RENDER = {"etcd_address": "etcd:2379", "nats_address": "nats://nats:4222", "restricted_namespace": "team"}
+
+
+def outside(cluster: FakeCluster) -> Outside:
+    clock, log = FakeClock(), RecordingLog()
+    chance = Random(1)  # noqa: S311 - spreads delays
+    return Outside(cluster=cluster, clock=clock, events=ClusterEvents(cluster, clock, log), log=log, chance=chance)
+
+
+async def planned(cluster: FakeCluster, **more: Any) -> tuple[list[str], bool]:
+    render = OperatorSettings.from_mapping({**RENDER, **more})
+    return await commands.plan(outside(cluster), cluster.for_dry_runs(), render)
+
+
+def resolved(words: list[str], environ: dict[str, str] | None = None, file: str = "") -> Any:
+    parser = ArgumentParser()
+    settings.add_arguments(parser)
+    given = ["--settings", "file.yaml"] if file else []
+    return settings.resolved(parser.parse_args([*given, *words]), environ or {}, lambda _name: file)
+
+
+async def test_a_plan_for_a_new_graph_lists_what_would_be_made_and_makes_nothing() -> None:
+    cluster = FakeCluster()
+    cluster.put(graph())
+    cluster.writes.clear()
+    lines, has_failed = await planned(cluster)
+    assert "create DynamoComponentDeployment team/chat-worker" in lines
+    assert not has_failed
+    assert cluster.writes == []
+    assert cluster.names("Event") == []
+
+
+async def test_a_plan_for_what_is_in_place_is_empty() -> None:
+    async with Stage() as stage:
+        await stage.add(graph())
+        await stage.roll_out()
+    assert await planned(stage.cluster) == ([], False)
+
+
+async def test_a_plan_names_the_fields_that_would_change() -> None:
+    async with Stage() as stage:
+        await stage.add(graph())
+    stage.cluster.edit(stage.cluster.find("Deployment", "chat-worker"), {"spec": {"replicas": 7}})
+    lines, _ = await planned(stage.cluster)
+    assert lines == ["change Deployment team/chat-worker", "    replaced spec.replicas"]
+
+
+async def test_a_plan_lists_what_would_be_deleted() -> None:
+    async with Stage() as stage:
+        await stage.add(graph())
+    stage.cluster.edit(stage.cluster.find("DynamoGraphDeployment", "chat"), {"spec": {"services": {"Frontend": None}}})
+    lines, _ = await planned(stage.cluster)
+    assert "delete DynamoComponentDeployment team/chat-frontend" in lines
+
+
+async def test_facts_can_be_read_back_and_hold_what_renders_ask_for() -> None:
+    cluster = FakeCluster("grove.io")
+    cluster.put(graph())
+    cluster.put(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "n", "labels": {"nvidia.com/gpu.product": "H100", "nvidia.com/gpu.memory": "81559"}},
+            "status": {"allocatable": {"nvidia.com/gpu": "8", "cpu": "64", "memory": "1Ti"}},
+        }
+    )
+    text = await commands.facts(outside(cluster), OperatorSettings.from_mapping(RENDER))
+    (content,) = read_documents(text)
+    assert isinstance(content, dict)
+    facts = ClusterFacts.from_mapping(content)
+    assert facts.has_grove
+    (shape,) = facts.nodes
+    assert (shape.count, shape.gpus, shape.gpu_product, shape.gpu_memory_mib) == (1, 8, "H100", 81559)
+
+
+def test_a_flag_beats_the_environment_which_beats_the_file_which_beats_the_default() -> None:
+    file = "nats_address: file\netcd_address: file\nmodel_express_url: file\nworkers: 3\n"
+    environ = {"DYNAMO_RENDER_NATS_ADDRESS": "environment", "DYNAMO_RENDER_ETCD_ADDRESS": "environment"}
+    own, render = resolved(["--nats-address", "flag"], environ, file)
+    assert (render.nats_address, render.etcd_address, render.model_express_url) == ("flag", "environment", "file")
+    assert own == ControllerSettings(workers=3)
+    assert render.discovery_backend == "kubernetes"
+
+
+@pytest.mark.parametrize(
+    ("words", "environ", "file", "message"),
+    [
+        ([], {}, "profil: x\n", "unknown setting 'profil'"),
+        (["--profile", "7"], {}, "", "profile: must be one of"),
+        (["--workers", "0"], {}, "", "workers: must be between 1 and 256, got 0"),
+        (["--workers", "many"], {}, "", "workers: must be a whole number, got 'many'"),
+        ([], {"DYNAMO_CONTROLLER_WORKERS": "-1"}, "", "workers: must be a whole number, got '-1'"),
+        ([], {"DYNAMO_RENDER_VIRTUAL_SERVICE_SUPPORTS_HTTPS": "maybe"}, "", "must be true or false, got 'maybe'"),
+        ([], {}, "- a\n", "must be a mapping of settings"),
+        ([], {}, "a: 1\n---\nb: 2\n", "must be one document"),
+        (["--discovery-backend", "zookeeper"], {}, "", "discovery_backend"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_named(
+    words: list[str], environ: dict[str, str], file: str, message: str
+) -> None:
+    with pytest.raises(UnusableSettings) as caught:
+        resolved(words, environ, file)
+    assert message in str(caught.value)
