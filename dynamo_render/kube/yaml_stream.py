@@ -26,6 +26,7 @@ NOT_IN_DOCUMENT = "kubectl ignores or refuses what stands outside a document, se
 _NO_DOCUMENT = "did not find expected <document start>"
 _NEVER_CLOSED = "found unexpected end of stream"
 _COLON_IN_FLOW = "found unexpected ':'"
+_ESCAPED_SLASH = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 _HIDEABLE_COLON = re.compile(r"""[&*!][^\s,\[\]{}]*|(?<=[^\s,\[\]{}"'?:&*!]):(?=\S)""")
 _MOST_REPAIRS = 100
 
@@ -119,7 +120,7 @@ def parsed(piece: Piece, consume: Callable[[Callable[[], Any]], Result]) -> Resu
     text, stand_in = piece.text, ""
     for _ in range(_MOST_REPAIRS):
         try:
-            return consume(_event_source(text, stand_in))
+            return consume(_without_escaped_slashes(_event_source(text, stand_in), text, piece))
         except MarkedYAMLError as error:
             offset = error.problem_mark.index
             if error.problem == _COLON_IN_FLOW:
@@ -147,6 +148,22 @@ def _event_source(text: str, stand_in: str) -> Callable[[], Any]:
         return event
 
     return next_event_with_colons
+
+
+def _without_escaped_slashes(next_event: Callable[[], Any], text: str, piece: Piece) -> Callable[[], Any]:
+    """Return *next_event*, refusing what the parser library takes and kubectl does not: an escaped ``/`` in quotes."""
+    if "\\/" not in text:
+        return next_event
+
+    def next_event_checked() -> Any:
+        event = next_event()
+        if getattr(event, "style", None) == '"' and _ESCAPED_SLASH.search(
+            text, event.start_mark.index, event.end_mark.index
+        ):
+            raise piece.refusal(r"\/ is no escape in YAML, write / alone", event.start_mark)
+        return event
+
+    return next_event_checked
 
 
 def _with_colons_hidden(text: str, offset: int, stand_in: str) -> str:

@@ -343,3 +343,16 @@ def test_importing_the_reader_does_not_load_the_yaml_library() -> None:
 
 def test_large_numbers_stay_finite() -> None:
     assert math.isfinite(read("a: 1.7976931348623157e308\n")["a"])
+
+
+@pytest.mark.parametrize("text", ['a: "x\\/y"', '- "\\\\\\/"', '- "\\\'\\/"'])
+def test_an_escaped_slash_is_refused_in_yaml(text: str) -> None:
+    assert "no escape in YAML" in str(refusal(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [('{"a": "x\\/y"}', {"a": "x/y"}), ("a: 'x\\/y'", {"a": "x\\/y"}), ('a: "x\\\\/y"', {"a": "x\\/y"})],
+)
+def test_a_slash_behind_a_backslash_is_read_where_it_is_none_of_yaml(text: str, value: object) -> None:
+    assert read(text) == value
