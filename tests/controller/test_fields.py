@@ -32,7 +32,7 @@ def wanted() -> Json:
 
 
 def managed() -> Json:
-    env: Json = {
+    env: dict[str, Json] = {
         'k:{"name":"X"}': {".": {}, "f:name": {}, "f:value": {}},
         'k:{"name":"Y"}': {".": {}, "f:name": {}, "f:value": {}},
     }
