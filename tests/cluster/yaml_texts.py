@@ -20,11 +20,15 @@ DIGITS = "0123456789"
 
 
 def cases(seed: int, count: int) -> Iterator[str]:
-    """Yield *count* texts that go behind ``value:`` of a document; the same for the same *seed*."""
+    """Yield *count* different texts that go behind ``value:`` of a document; the same for the same *seed*."""
     random = Random(seed)  # noqa: S311 - texts, no secrets
     makers = (*(scalar_line,) * 6, *(key_line,) * 3, *(small_document,) * 4)
-    for _ in range(count):
-        yield random.choice(makers)(random)
+    seen: set[str] = set()
+    while len(seen) < count:
+        text = random.choice(makers)(random)
+        if text not in seen:
+            seen.add(text)
+            yield text
 
 
 def scalar_line(random: Random) -> str:
