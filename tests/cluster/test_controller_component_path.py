@@ -102,14 +102,18 @@ def test_children_are_restored_and_pruned_and_foreign_ones_are_left_alone(cluste
     def deployment(name: str) -> Json:
         return cluster.client.get("apps/v1", "Deployment", name, namespace)
 
+    def uids() -> dict[str, str]:
+        found = cluster.client.get("apps/v1", "Deployment", namespace=namespace)["items"]
+        return {each["metadata"]["name"]: each["metadata"]["uid"] for each in found}
+
     def components() -> list[str]:
         found = cluster.client.get(OURS, "DynamoComponentDeployment", namespace=namespace)["items"]
         return [each["metadata"]["name"] for each in found]
 
-    def valid() -> Json:
-        live = cluster.client.get(OURS, "DynamoComponentDeployment", "chat-decode", namespace)
-        (found,) = [each for each in live["status"]["conditions"] if each["type"] == "Available"]
-        return found
+    def is_told() -> bool:
+        found = cluster.client.get(OURS, "DynamoComponentDeployment", namespace=namespace)["items"]
+        told = [each.get("status", {}).get("conditions", ()) for each in found]
+        return any('Service "chat-decode"' in each["message"] for conditions in told for each in conditions)
 
     async def story() -> None:
         async with real.running(cluster.kubeconfig, namespace) as at_work:
@@ -124,13 +128,12 @@ def test_children_are_restored_and_pruned_and_foreign_ones_are_left_alone(cluste
                     "spec": {"replicas": 4},
                 }
             )
-            await at_work.until(lambda: is_ready(cluster, namespace, 1) and deployment("chat-worker"))
-            await at_work.quiet()
-            assert deployment("chat-worker")["metadata"]["uid"] != uid
-            assert deployment("chat-frontend")["spec"]["replicas"] == 1
+            await at_work.until(lambda: uids().get("chat-worker", uid) != uid)
+            await at_work.until(lambda: deployment("chat-frontend")["spec"]["replicas"] == 1)
+            await at_work.until(lambda: is_ready(cluster, namespace, 1))
             theirs = cluster.client.create(foreign)
             cluster.client.apply(without_grove(namespace, graph(Decode=worker())))
-            await at_work.until(lambda: "chat-decode" in components() and "chat-decode" in valid()["message"])
+            await at_work.until(is_told)
             assert cluster.client.get("v1", "Service", "chat-decode", namespace)["spec"] == theirs["spec"]
             cluster.client.apply(without_grove(namespace, graph()))
             await at_work.until(lambda: components() == ["chat-frontend", "chat-worker"])
