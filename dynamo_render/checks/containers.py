@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from dynamo_render.checks import amounts, handlers
+from dynamo_render.checks import amounts, handlers, ports
 from dynamo_render.errors import Problem
 from dynamo_render.kube import names, registries
 from dynamo_render.kube.patterns import pattern
@@ -16,10 +16,6 @@ from dynamo_render.kube.patterns import pattern
 Path = tuple["str | int", ...]
 Json = Mapping[str, Any]
 
-LAST_PORT = 65535
-LONGEST_PORT_NAME = 15
-
-_PORT_NAME = pattern(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _VARIABLE_NAME = pattern(r"[ -<>-~]+")
 _PLACEHOLDER = pattern(r"\$\{[^}]*\}|<[^>]*>")
 _FIELDS = pattern(
@@ -87,24 +83,14 @@ def _port_problems(container: Json, path: Path) -> Iterator[Problem]:
             yield Problem("pod/duplicate", (*at, "name"), f'two ports of the container are called "{name}"')
         if name:
             taken.add(name)
-            yield from _port_name_problems(name, (*at, "name"))
-        yield from port_number_problems(port.get("containerPort", 0), (*at, "containerPort"))
-        if port.get("hostPort"):
-            yield from port_number_problems(port["hostPort"], (*at, "hostPort"))
+        for field, reason in (
+            ("name", ports.why_no_name(name) if name else None),
+            ("containerPort", ports.why_no_number(port.get("containerPort", 0))),
+            ("hostPort", ports.why_no_number(port["hostPort"]) if port.get("hostPort") else None),
+        ):
+            if reason:
+                yield Problem("pod/port", (*at, field), reason)
         yield from choice_problems(port, at, {"protocol": _PROTOCOLS})
-
-
-def _port_name_problems(name: str, path: Path) -> Iterator[Problem]:
-    has_letter = any(character.isalpha() for character in name)
-    if len(name) > LONGEST_PORT_NAME or not _PORT_NAME.fullmatch(name) or not has_letter:
-        message = f'"{name}" is no legal port name: small letters, digits and single hyphens, at least one letter'
-        yield Problem("pod/port", path, f"{message}, at most {LONGEST_PORT_NAME} characters")
-
-
-def port_number_problems(number: object, path: Path) -> Iterator[Problem]:
-    """Yield a problem if *number* is no port."""
-    if not isinstance(number, int) or not 1 <= number <= LAST_PORT:
-        yield Problem("pod/port", path, f"must be a port from 1 to {LAST_PORT}, got {number}")
 
 
 def _variable_problems(container: Json, path: Path) -> Iterator[Problem]:
@@ -127,6 +113,20 @@ def _variable_problems(container: Json, path: Path) -> Iterator[Problem]:
         if field is not None and not _FIELDS.fullmatch(field):
             where = (*at, "valueFrom", "fieldRef", "fieldPath")
             yield Problem("pod/env", where, f'"{field}" is no field of a pod that a variable can have')
+
+
+def _imported_problems(container: Json, path: Path) -> Iterator[Problem]:
+    """Yield what is wrong with the objects whose entries all become variables."""
+    for index, entry in enumerate(container.get("envFrom", ())):
+        at = (*path, "envFrom", index)
+        given = [kind for kind in ("configMapRef", "secretRef") if entry.get(kind) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or "none"
+            yield Problem("pod/env", at, f"must hold exactly one of configMapRef, secretRef; got {found}")
+        for kind in given:
+            reason = names.why_not_dns_subdomain(entry[kind].get("name", ""))
+            if reason:
+                yield Problem("pod/env", (*at, kind, "name"), f"is no legal name: {reason}")
 
 
 def _mount_problems(container: Json, path: Path, volumes: frozenset[str]) -> Iterator[Problem]:
@@ -152,6 +152,7 @@ _CHECKS: Iterable[Callable[[Json, Path], Iterator[Problem]]] = (
     _choice_problems,
     _port_problems,
     _variable_problems,
+    _imported_problems,
     handlers.handler_problems,
     amounts.amount_problems,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dynamo_render.checks import ports
 from dynamo_render.errors import Problem
 
 Path = tuple["str | int", ...]
@@ -15,7 +16,7 @@ PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _PROBE_HANDLERS = ("exec", "grpc", "httpGet", "tcpSocket")
 _HOOK_HANDLERS = ("exec", "httpGet", "sleep", "tcpSocket")
 _COUNTS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
-_LAST_PORT = 65535
+_SCHEMES = ("HTTP", "HTTPS")
 
 
 def handler_problems(container: Json, path: Path) -> Iterator[Problem]:
@@ -55,8 +56,12 @@ def _one_handler(rule: str, holder: Json, known: tuple[str, ...], path: Path) ->
         yield Problem(rule, (*path, "exec", "command"), "is required")
     for kind in given:
         port = holder[kind].get("port") if kind != "exec" else None
-        if isinstance(port, int) and not 1 <= port <= _LAST_PORT:
-            yield Problem(rule, (*path, kind, "port"), f"must be a port from 1 to {_LAST_PORT}, got {port}")
+        reason = None if port is None else ports.why_no_port(port)
+        if reason:
+            yield Problem(rule, (*path, kind, "port"), reason)
+    scheme = (holder.get("httpGet") or {}).get("scheme")
+    if scheme and scheme not in _SCHEMES:
+        yield Problem(rule, (*path, "httpGet", "scheme"), f'must be one of {", ".join(_SCHEMES)}, got "{scheme}"')
 
 
 def _port_of_probe_problems(container: Json, probe: Json, path: Path) -> Iterator[Problem]:

@@ -23,19 +23,29 @@ _TOLERATION_CHOICES = {
     "operator": ("Exists", "Equal", "Lt", "Gt"),
     "effect": ("NoSchedule", "PreferNoSchedule", "NoExecute"),
 }
+_SPREAD_CHOICES = {
+    "whenUnsatisfiable": ("DoNotSchedule", "ScheduleAnyway"),
+    "nodeAffinityPolicy": ("Honor", "Ignore"),
+    "nodeTaintsPolicy": ("Honor", "Ignore"),
+}
 _NAMES: Mapping[str, Callable[[str], str | None]] = {
     "serviceAccountName": names.why_not_dns_subdomain,
     "priorityClassName": names.why_not_dns_subdomain,
     "nodeName": names.why_not_dns_subdomain,
+    "runtimeClassName": names.why_not_dns_subdomain,
     "hostname": names.why_not_dns_label,
     "subdomain": names.why_not_dns_label,
 }
+# Of other texts, an empty one counts as not given.
+_NOT_EMPTY = ("preemptionPolicy", "runtimeClassName")
 _RESTARTING = frozenset({"Deployment", "LeaderWorkerSet"})
 
 
 def pod_problems(pod: Json, kind: str) -> Iterator[Problem]:
     """Yield what is wrong with the pod template *pod* of a workload of *kind*."""
     yield from _field_problems(pod, kind)
+    yield from _text_problems(pod)
+    yield from _placement_problems(pod)
     yield from _volume_problems(pod)
     yield from _label_problems(pod)
     volumes = frozenset(volume.get("name", "") for volume in pod.get("volumes", ()))
@@ -68,12 +78,43 @@ def _field_problems(pod: Json, kind: str) -> Iterator[Problem]:
             yield Problem("pod/value", ("activeDeadlineSeconds",), message)
     if pod.get("ephemeralContainers"):
         yield Problem("pod/value", ("ephemeralContainers",), "must not be given: they are added to running pods only")
+
+
+def _text_problems(pod: Json) -> Iterator[Problem]:
     for field, why_not in _NAMES.items():
         reason = why_not(pod[field]) if pod.get(field) else None
         if reason:
             yield Problem("pod/name", (field,), f'"{pod[field]}" is no legal name: {reason}')
+    for field in _NOT_EMPTY:
+        if pod.get(field) == "":
+            yield Problem("pod/value", (field,), "must not be empty", "leave it out")
+
+
+def _placement_problems(pod: Json) -> Iterator[Problem]:
     for index, toleration in enumerate(pod.get("tolerations", ())):
-        yield from choice_problems(toleration, ("tolerations", index), _TOLERATION_CHOICES)
+        yield from _toleration_problems(toleration, ("tolerations", index))
+    for index, spread in enumerate(pod.get("topologySpreadConstraints", ())):
+        yield from _spread_problems(spread, ("topologySpreadConstraints", index))
+
+
+def _toleration_problems(toleration: Json, path: Path) -> Iterator[Problem]:
+    yield from choice_problems(toleration, path, _TOLERATION_CHOICES)
+    if not toleration.get("key") and toleration.get("operator") != "Exists":
+        hint = "name the taint's key, or set operator: Exists to tolerate all taints"
+        yield Problem("pod/value", (*path, "operator"), "must be Exists where no key is given", hint)
+    if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != "NoExecute":
+        yield Problem("pod/value", (*path, "effect"), "must be NoExecute where tolerationSeconds is given")
+
+
+def _spread_problems(spread: Json, path: Path) -> Iterator[Problem]:
+    yield from choice_problems(spread, path, _SPREAD_CHOICES)
+    if not spread.get("whenUnsatisfiable"):
+        yield Problem("pod/value", (*path, "whenUnsatisfiable"), "is required")
+    if spread.get("maxSkew", 0) < 1:
+        yield Problem("pod/value", (*path, "maxSkew"), f"must be 1 or more, got {spread.get('maxSkew', 0)}")
+    reason = names.why_not_qualified_name(spread.get("topologyKey", ""))
+    if reason:
+        yield Problem("pod/label", (*path, "topologyKey"), f"is no legal label key: {reason}")
 
 
 def _volume_problems(pod: Json) -> Iterator[Problem]:
