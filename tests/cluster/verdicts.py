@@ -46,6 +46,12 @@ def listed(page: Path = PAGE) -> tuple[Pattern, ...]:
     return tuple(Pattern(side, re.compile(words.replace(r"\|", "|"))) for side, words in rows)
 
 
+def left_to_the_server(page: Path = PAGE) -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of the fields of pods that `validate` does not judge."""
+    rows = re.findall(r"^\| pods \| `(.+?)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return tuple(re.compile(row.replace(r"\|", "|")) for row in rows)
+
+
 def of_the_server(resource: Json) -> Mapping[str, Problem]:
     """Return by its dotted path what `validate` says that a server refuses before any admission webhook is asked."""
     return {dotted(problem.path): problem for problem in validate(resource) if _is_of_the_server(problem)}
