@@ -23,7 +23,7 @@ from tests.cluster.client import Answer, Client
 Json = dict[str, Any]
 
 SEED = int(os.environ.get("SEED", "0"))
-WITH_MISTAKES = 4_000
+WITH_MISTAKES = 3_200
 FEWEST = 3_000
 MOST_SHOWN = 20
 
