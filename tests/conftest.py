@@ -1,7 +1,7 @@
 """Settings of hypothesis for the whole suite: a quick profile for every run, `ci`, and `long` for the night.
 
-`quick` and `long` draw new examples each time; `ci` draws the same ones, so that its verdict is about the change and not
-about luck. None measures time: on a busy machine a deadline reports the neighbours.
+`quick` and `long` draw new examples each time; `ci` draws the same ones, so that its verdict is about the change and
+not about luck. None measures time: on a busy machine a deadline reports the neighbours.
 """
 
 from __future__ import annotations
