@@ -103,12 +103,20 @@ def _documents(
     for source in Progress(console, report, len(found)).each(found):
         skipped = 0
         for document in inputs.every_document(source, console, report):
+            if not source.named and _has_no_kind(document.value):
+                skipped += 1
+                continue
             skipped += not _is_ours(document)
             value = with_namespace(document.value, namespace)
             yield inputs.Document(document.source, value, document.places, document.prefix)
         if skipped:
             noun = "document" if skipped == 1 else "documents"
             report.note(source.name, f"skipped {skipped} {noun} of other kinds")
+
+
+def _has_no_kind(value: Any) -> bool:
+    """Whether a document is no Kubernetes object at all, such as settings or facts that lie beside resources."""
+    return not isinstance(value, dict) or (value.get("apiVersion") is None and value.get("kind") is None)
 
 
 def _is_ours(document: inputs.Document) -> bool:

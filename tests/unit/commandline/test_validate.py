@@ -178,6 +178,14 @@ def test_a_misspelled_kind_is_a_problem_and_other_kinds_pass(call: Call, write: 
     assert "skipped 1 document of other kinds" in result.err
 
 
+def test_what_lies_beside_resources_in_a_folder_is_no_finding(call: Call, write: Write, graph: Graph) -> None:
+    """Settings and facts have no kind; only where the user names such a file it was meant as a resource."""
+    write("graphs/graph.yaml", graph())
+    beside = write("graphs/facts.yaml", "api_groups: [grove.io]\n")
+    assert call("validate", "graphs").status == 0
+    assert call("validate", beside).status == 1
+
+
 # Forms
 
 
