@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -175,13 +175,13 @@ def _foreign_kind(value: object, *, is_expected: bool) -> str | None:
         return None if is_expected else "document without kind"
     if not (isinstance(version, str) and isinstance(kind, str) and version and kind) or kind in _OUR_KINDS:
         return None
-    if version.partition("/")[0] == GROUP and _is_nearly_ours(kind):
+    if version.partition("/")[0] == GROUP and is_nearly_one_of(kind, _OUR_KINDS):
         return None
     return kind
 
 
-def _is_nearly_ours(kind: str) -> bool:
-    """Whether *kind* is one of ours with a typing error; other kinds of Dynamo are further away than that."""
+def is_nearly_one_of(kind: str, kinds: Iterable[str]) -> bool:
+    """Whether *kind* is one of *kinds* with a typing error; other kinds of Dynamo are further away than that."""
     import difflib  # noqa: PLC0415 - only for other kinds of our API group
 
-    return bool(difflib.get_close_matches(kind.lower(), [ours.lower() for ours in _OUR_KINDS], n=1, cutoff=0.9))
+    return bool(difflib.get_close_matches(kind.lower(), [name.lower() for name in kinds], n=1, cutoff=0.9))

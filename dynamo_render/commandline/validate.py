@@ -127,13 +127,7 @@ def _is_ours(document: inputs.Document) -> bool:
     version, kind = value.get("apiVersion"), value.get("kind")
     if not isinstance(kind, str) or not isinstance(version, str) or kind in _OUR_KINDS:
         return True
-    return version.partition("/")[0] == GROUP and _is_nearly_ours(kind)
-
-
-def _is_nearly_ours(kind: str) -> bool:
-    import difflib  # noqa: PLC0415 - only for other kinds of our API group
-
-    return bool(difflib.get_close_matches(kind.lower(), [ours.lower() for ours in _OUR_KINDS], n=1, cutoff=0.9))
+    return version.partition("/")[0] == GROUP and inputs.is_nearly_one_of(kind, _OUR_KINDS)
 
 
 def _stored(arguments: Namespace, console: Console, report: Collector) -> Mapping[Key, Mapping[str, Any]]:
