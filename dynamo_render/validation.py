@@ -24,6 +24,7 @@ from dynamo_render.kube.manifest import Manifest
 from dynamo_render.kube.repair import Repair
 from dynamo_render.settings import OperatorSettings
 from dynamo_render.spec.graph import GraphSpec
+from dynamo_render.spec.request import RequestSpec
 from dynamo_render.values import Value
 
 IGNORE_ANNOTATION = "dynamo-render/ignore"
@@ -91,7 +92,8 @@ def admission(
     )
     if schema or _is_being_deleted(resource, old):
         return schema
-    stateless = webhook.stateless((*reading.problems, *_of_cluster(reading, facts)))
+    around = (*_of_cluster(reading, facts), *_of_operator(reading, inputs.settings))
+    stateless = webhook.stateless((*reading.problems, *around))
     changes = kind.update(kind.read(old, inputs.profile), reading, user) if old is not None else iter(())
     return webhook.verdict(stateless, changes)
 
@@ -254,6 +256,13 @@ def _of_cluster(reading: Reading, facts: ClusterFacts | None) -> Iterable[Proble
     if facts is None or not isinstance(reading.spec, GraphSpec):
         return ()
     return cluster.cluster_problems(parts_of(reading), facts)
+
+
+def _of_operator(reading: Reading, settings: OperatorSettings) -> Iterable[Problem]:
+    """Return what a request asks of an operator that cannot do it."""
+    from dynamo_render.checks import requests  # noqa: PLC0415 - few resources are of this kind
+
+    return requests.settings_problems(reading, settings) if isinstance(reading.spec, RequestSpec) else ()
 
 
 def _of_pod(pod: PartPod) -> Iterator[Problem]:

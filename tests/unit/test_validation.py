@@ -315,3 +315,14 @@ def test_of_several_services_admission_names_the_first_rule_of_the_first() -> No
     new = changed({"Worker": {"ingress": {"enabled": True}}, "Decode": picker})
     settings = OperatorSettings(profile="0.9-shipped")
     assert told(admission(new, settings=settings)) == ["SVC-V07 spec.services.Decode.replicas"]
+
+
+def test_admission_knows_what_a_restricted_operator_cannot_do() -> None:
+    spec = {"model": "m", "backend": "vllm", "enableGpuDiscovery": True}
+    spec["profilingConfig"] = {"profilerImage": "p:1", "config": {}}
+    metadata = {"name": "r", "namespace": "team"}
+    kind = "DynamoGraphDeploymentRequest"
+    request = {"apiVersion": "nvidia.com/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
+    assert told(admission(request)) == []
+    restricted = OperatorSettings(restricted_namespace="team")
+    assert told(admission(request, settings=restricted)) == ["DGDR-V03 spec.enableGpuDiscovery"]
