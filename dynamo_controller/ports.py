@@ -1,11 +1,11 @@
-"""All that the shell may do: protocols of cluster, clock, events and log, and the one error a cluster raises.
+"""All that the shell may do: protocols of cluster, clock, events and log, the one error a cluster raises, requests.
 
 Objects are plain JSON mappings. Nothing here knows a client library, and nothing here has an effect.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol
 
 import attrs
@@ -153,3 +153,60 @@ class Log(Protocol):
 
     def write(self, level: Literal["info", "warning", "error"], message: str, **fields: object) -> None:
         """Record one line."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Request(Value):
+    """What somebody asks over HTTP: the *path* is without its query."""
+
+    method: str
+    path: str
+    body: bytes = b""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Answer(Value):
+    """What is answered over HTTP."""
+
+    status: int
+    body: bytes
+    content_type: str = "text/plain; charset=utf-8"
+
+
+Handler = Callable[[Request], Awaitable[Answer]]
+"""Answers requests; what it raises becomes a 500."""
+
+
+OFF = "0"
+"""The address of a server that is not wanted."""
+
+
+class BadAddress(ValueError):
+    """A text is no address to listen on; the message says why."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Address(Value):
+    """Where a server listens: *host* is empty for all addresses of the machine; port 0 lets the system choose."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parsed(cls, text: str) -> Address | None:
+        """Return the address that *text* gives as `host:port`, `:port` or `[v6]:port`, or None for `0`, which is off.
+
+        Raises BadAddress.
+        """
+        if text == OFF:
+            return None
+        host, colon, port = text.rpartition(":")
+        if not colon or not (port.isascii() and port.isdigit()) or int(port) > 2**16 - 1:
+            raise BadAddress(f'must be "0", ":PORT" or "HOST:PORT", got "{text}"')
+        if ":" in host and not (host.startswith("[") and host.endswith("]")):
+            raise BadAddress(f'an IPv6 address stands in brackets, got "{text}"')
+        return cls(host.strip("[]"), int(port))
+
+    def __str__(self) -> str:
+        """Return the text that leads back to this address."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
