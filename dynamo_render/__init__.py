@@ -27,6 +27,8 @@ from dynamo_render.plans.graph import Owner
 from dynamo_render.settings import OperatorSettings
 
 if TYPE_CHECKING:
+    from dynamo_render.kinds.shared.machine import Lookup, Outcome, Seen
+    from dynamo_render.machines import advance, lookups
     from dynamo_render.validation import validate
 
 __version__ = "0.1.0"
@@ -39,17 +41,22 @@ __all__ = [
     "InvalidInput",
     "InvalidResource",
     "InvalidSettings",
+    "Lookup",
     "MissingFacts",
     "NamespaceFacts",
     "NodeShape",
     "Observed",
     "OperatorSettings",
+    "Outcome",
     "Owner",
     "Problem",
     "RenderBug",
     "Rendered",
     "RestartStatus",
+    "Seen",
     "UnreadableInput",
+    "advance",
+    "lookups",
     "needs",
     "read_documents",
     "render",
@@ -58,11 +65,23 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Return `validate` when it is first asked for: a render does without what it loads."""
-    if name == "validate":
-        from dynamo_render.validation import validate  # noqa: PLC0415 - as the docstring says
+_MACHINES, _MACHINE_VALUES = "dynamo_render.machines", "dynamo_render.kinds.shared.machine"
+_LAZY = {
+    "validate": "dynamo_render.validation",
+    "advance": _MACHINES,
+    "lookups": _MACHINES,
+    "Lookup": _MACHINE_VALUES,
+    "Outcome": _MACHINE_VALUES,
+    "Seen": _MACHINE_VALUES,
+}
+"""Names whose modules are loaded when they are first asked for: a render does without them."""
 
-        return validate
+
+def __getattr__(name: str) -> Any:
+    """Return what is loaded only when it is asked for. Raises AttributeError for any other name."""
+    if name in _LAZY:
+        import importlib  # noqa: PLC0415 - as the docstring says
+
+        return getattr(importlib.import_module(_LAZY[name]), name)
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)

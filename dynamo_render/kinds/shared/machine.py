@@ -1,0 +1,198 @@
+"""What a kind offers that lives through stages: a pure state machine, and the values that it and its shell exchange.
+
+A pass is a conversation. The shell asks `Machine.lookups` what to look at, reads it, and asks again with what it found
+until nothing new is asked for. Then it asks `Machine.advance`; as long as the step has actions without an outcome it
+carries them out, in their order, and asks again with their outcomes. The step whose actions all have outcomes is the
+end of the pass: its events are told and its status is written, once.
+
+A request that never arrived or that may succeed later (no connection, a conflict, a busy server) has no outcome: it
+ends the pass, which is tried again from the start. So every pass must be safe to repeat after any of its actions.
+Nothing here knows a clock: statuses have no times, and `Step.look_again` is a number of seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+
+from dynamo_render.kinds.shared.conditions import Status
+from dynamo_render.kube.live import Object
+from dynamo_render.kube.manifest import Manifest
+from dynamo_render.values import Value
+
+if TYPE_CHECKING:
+    from dynamo_render.kinds.contract import Inputs
+
+
+@attrs.frozen(eq=False, repr=False)
+class Lookup(Value):
+    """What a pass must look at: one object by *name* or, without one, all of a *namespace* with these *labels*.
+
+    The namespace is empty for objects that have none. Labels are pairs, all of which an object must carry.
+    """
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+
+    def takes(self, live: Object) -> bool:
+        """Whether *live* is an answer to this lookup."""
+        metadata = live["metadata"]
+        carried = metadata.get("labels") or {}
+        return (
+            (live["apiVersion"], live["kind"]) == (self.api_version, self.kind)
+            and metadata.get("namespace", "") == self.namespace
+            and self.name in ("", metadata["name"])
+            and all(carried.get(key) == value for key, value in self.labels)
+        )
+
+
+@attrs.frozen(eq=False, repr=False)
+class Outcome(Value):
+    """What became of an action.
+
+    ``done``: *content* is the object as stored, or the answer to a call. ``exists``: the object to be created is there
+    already, as *content*. ``foreign``: an object that is not the resource's to change stands in the way. ``refused``:
+    the server will not do it however often it is asked. *text* says why in words.
+    """
+
+    sort: Literal["done", "exists", "foreign", "refused"]
+    text: str = ""
+    content: Any = None
+
+
+@attrs.frozen(eq=False, repr=False)
+class Seen(Value):
+    """What a pass knows so far: answers to lookups, and outcomes of actions by their id.
+
+    A lookup without an entry has not been answered: what it asks for is unknown, which is not the same as absent.
+    """
+
+    found: Mapping[Lookup, tuple[Object, ...]] = attrs.field(factory=dict)
+    outcomes: Mapping[str, Outcome] = attrs.field(factory=dict)
+
+    def knows(self, lookup: Lookup) -> bool:
+        """Whether *lookup* has been answered."""
+        return lookup in self.found
+
+    def one(self, lookup: Lookup) -> Object | None:
+        """Return the object that *lookup* asks for; None where it is absent or unknown."""
+        return next(iter(self.found.get(lookup, ())), None)
+
+    def all(self, lookup: Lookup) -> tuple[Object, ...]:
+        """Return the objects that *lookup* asks for, in the order of the server; none where they are unknown."""
+        return self.found.get(lookup, ())
+
+    def with_found(self, lookup: Lookup, found: Iterable[Object]) -> Seen:
+        """Return this with an answer to *lookup*."""
+        return attrs.evolve(self, found={**self.found, lookup: tuple(found)})
+
+    def with_outcome(self, action: str, outcome: Outcome) -> Seen:
+        """Return this with the outcome of the *action* of that id."""
+        return attrs.evolve(self, outcomes={**self.outcomes, action: outcome})
+
+
+@attrs.frozen(eq=False, repr=False)
+class Write(Value):
+    """Write an object. ``create`` never changes one that is there; ``apply`` brings it to *content* if it is ours.
+
+    With *owned* the resource becomes its controller; otherwise it stays when the resource goes.
+    """
+
+    id: str
+    content: Manifest
+    mode: Literal["create", "apply"] = "apply"
+    owned: bool = True
+
+
+@attrs.frozen(eq=False, repr=False)
+class Delete(Value):
+    """Delete *target*, a live object as it was seen; that it is gone already is as good."""
+
+    id: str
+    target: Object
+
+
+@attrs.frozen(eq=False, repr=False)
+class Annotate(Value):
+    """Set annotations of the resource itself; None removes one."""
+
+    id: str
+    annotations: Mapping[str, str | None]
+
+
+@attrs.frozen(eq=False, repr=False)
+class Finalizer(Value):
+    """Put our finalizer on the resource, or take it off; the latter ends the pass without a status."""
+
+    id: str
+    wanted: bool
+
+
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class HttpCall(Value):
+    """Call *url*; *seconds* bound the whole call, *most_bytes* the answer that is read, and redirects are not followed.
+
+    Calls of one step that follow each other are made side by side. The outcome is ``done`` with an `HttpAnswer`, or
+    ``refused`` with the reason where there is none.
+    """
+
+    id: str
+    method: Literal["GET", "POST", "DELETE"]
+    url: str
+    body: Mapping[str, Any] | None = None
+    seconds: float = 10.0
+    most_bytes: int = 65536
+
+
+@attrs.frozen(eq=False, repr=False)
+class HttpAnswer(Value):
+    """What an endpoint answered: HTTP's status and the text of the body, as far as it was read."""
+
+    status: int
+    body: str
+
+
+Action = Write | Delete | Annotate | Finalizer | HttpCall
+
+
+@attrs.frozen(eq=False, repr=False)
+class Event(Value):
+    """What users read beside the resource."""
+
+    sort: Literal["Normal", "Warning"]
+    reason: str
+    message: str
+
+
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Step(Value):
+    """What a pass wants: *actions* in their order, and at its end *events* and *status*.
+
+    A status of None stays as it is; any other replaces the whole status, its conditions without times. *look_again* is
+    in seconds, 0 for at once, None for not before something changes. *failure* says in words why the pass did not get
+    to its end and is to be tried again with back-off. *row* names the row of the machine's table that was taken.
+    """
+
+    actions: tuple[Action, ...] = ()
+    status: Status | None = None
+    events: tuple[Event, ...] = ()
+    look_again: float | None = None
+    failure: str = ""
+    row: str = ""
+
+    def waiting(self, seen: Seen) -> tuple[Action, ...]:
+        """Return the actions that have no outcome yet; without any, the pass is at its end."""
+        return tuple(action for action in self.actions if action.id not in seen.outcomes)
+
+
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Machine(Value):
+    """The state machine of one kind: *lookups* and *advance* as the module says, both pure."""
+
+    lookups: Callable[[Object, Inputs, Seen], tuple[Lookup, ...]]
+    advance: Callable[[Object, Inputs, Seen], Step]
