@@ -3,20 +3,56 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
 
-from dynamo_controller.ports import ClusterError, WatchEvent
+from dynamo_controller.ports import UNREACHABLE, ClusterError, Json, WatchEvent
 
-CONFLICT, INVALID = 409, 422
+CONFLICT, INVALID, SERVER_ERROR = 409, 422, 500
+
+SHOWN = 80
+"""Characters of an answer that make sense to nobody which the error quotes."""
+
+
+async def lines(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """Yield the lines of a stream that comes in *pieces*, of any length; what is left at its end is a line too.
+
+    A transport's own reading of lines stops at a length that an object may have, and would stop there again for ever.
+    """
+    begun: list[bytes] = []
+    async for piece in pieces:
+        *ends, rest = piece.split(b"\n")
+        for end in ends:
+            yield b"".join((*begun, end))
+            begun.clear()
+        if rest:
+            begun.append(rest)
+    if begun:
+        yield b"".join(begun)
 
 
 def event(line: bytes) -> WatchEvent:
-    """Return what one line of a watch tells; raise ClusterError where it tells an error, ValueError where it is cut."""
-    told = json.loads(line)
-    if told["type"] == "ERROR":
-        status = told["object"]
-        raise ClusterError(int(status.get("code") or 500), str(status.get("reason")), str(status.get("message")))
-    return WatchEvent(told["type"], told["object"])
+    """Return what one line of a watch tells; raise ClusterError where it tells an error or is cut or no event."""
+    try:
+        told = json.loads(line)
+        sort, content = told["type"], told["object"]
+        if sort != "ERROR":
+            int(content["metadata"]["resourceVersion"])
+            return WatchEvent(sort, content)
+        code = int(content.get("code") or SERVER_ERROR)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ClusterError(UNREACHABLE, "Garbled", f"a watch told what is no event: {line[:SHOWN]!r}") from error
+    raise ClusterError(code, str(content.get("reason")), str(content.get("message")))
+
+
+def content(text: str, request: str) -> Json:
+    """Return the JSON mapping that a *request* was answered with; raise ClusterError where it is none."""
+    try:
+        answer = json.loads(text)
+    except ValueError as error:
+        raise ClusterError(UNREACHABLE, "Garbled", f"{request}: no JSON: {text[:SHOWN]!r}") from error
+    if not isinstance(answer, dict):
+        raise ClusterError(UNREACHABLE, "Garbled", f"{request}: no object: {text[:SHOWN]!r}")
+    return answer
 
 
 def refusal(status: int, text: str, headers: Mapping[str, str]) -> ClusterError:

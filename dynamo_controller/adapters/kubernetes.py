@@ -7,7 +7,6 @@ retried here, and nothing is decided.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Self
 from urllib.parse import quote, urlencode
@@ -22,17 +21,21 @@ from dynamo_controller.ports import WatchEvent as Event
 
 APPLY_PATCH, MERGE_PATCH, JSON = "application/apply-patch+yaml", "application/merge-patch+json", "application/json"
 
-REQUEST_SECONDS = 60.0
-WATCH_SECONDS = 300
-SILENCE_SECONDS = 90.0
-"""Limits of a request, of a watch, and of the time in which a watch tells nothing: bookmarks come every minute."""
-
 FAREWELL_SECONDS = 0.3
 
-_OF_REQUEST = ClientTimeout(total=REQUEST_SECONDS)
-_OF_WATCH = ClientTimeout(connect=REQUEST_SECONDS, sock_read=SILENCE_SECONDS)
-
 FIRST_REFUSAL = 400
+
+
+@attrs.frozen
+class Limits:
+    """Seconds that a *request* may take, after which the server ends a *watch*, and in which a watch may be silent.
+
+    A server sends a bookmark every minute, so that a longer *silence* means that the connection is gone.
+    """
+
+    request: float = 60.0
+    watch: int = 300
+    silence: float = 90.0
 
 
 class BadConfiguration(Exception):
@@ -48,14 +51,17 @@ class _Where:
 class KubernetesCluster:
     """`dynamo_controller.ports.Cluster` over HTTP."""
 
-    def __init__(self, api: client.ApiClient, *, dry_run: bool = False) -> None:
+    def __init__(self, api: client.ApiClient, *, dry_run: bool = False, limits: Limits | None = None) -> None:
         """Send nothing yet; in a *dry run* the server stores nothing that is applied."""
         self._api = api
         self._dry_run = dry_run
+        self._limits = limits or Limits()
         self._served: dict[str, dict[str, _Where]] = {}
 
     @classmethod
-    async def connected(cls, kubeconfig: str | None = None, context: str | None = None) -> Self:
+    async def connected(
+        cls, kubeconfig: str | None = None, context: str | None = None, *, limits: Limits | None = None
+    ) -> Self:
         """Return a cluster by a kubeconfig file or, without one, by the service account of this pod.
 
         Raises BadConfiguration.
@@ -70,7 +76,7 @@ class KubernetesCluster:
                 )
         except Exception as error:  # the library raises whatever parsing a broken file raises
             raise BadConfiguration(str(error)) from error
-        return cls(client.ApiClient(configuration))
+        return cls(client.ApiClient(configuration), limits=limits)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -80,7 +86,7 @@ class KubernetesCluster:
 
     def for_dry_runs(self) -> KubernetesCluster:
         """Return the same cluster over the same connections, which stores nothing that is applied."""
-        return KubernetesCluster(self._api, dry_run=True)
+        return KubernetesCluster(self._api, dry_run=True, limits=self._limits)
 
     async def groups(self) -> frozenset[str]:
         """Return the names of the API groups that are served."""
@@ -112,16 +118,17 @@ class KubernetesCluster:
             "watch": "true",
             "allowWatchBookmarks": "true",
             "resourceVersion": resource_version,
-            "timeoutSeconds": str(WATCH_SECONDS),
+            "timeoutSeconds": str(self._limits.watch),
             **_selectors(selection),
         }
         path = await self._path(selection.kind, selection.namespace)
-        response = await self._request("GET", path, query, limit=_OF_WATCH)
+        limit = ClientTimeout(connect=self._limits.request, sock_read=self._limits.silence)
+        response = await self._request("GET", path, query, limit=limit)
         async with response:
             if response.status >= FIRST_REFUSAL:
                 raise answers.refusal(response.status, await response.text(), response.headers)
             try:
-                async for line in response.content:
+                async for line in answers.lines(response.content.iter_any()):
                     yield answers.event(line)
             except _TRANSPORT as error:
                 raise ClusterError(UNREACHABLE, "Interrupted", f"watch interrupted: {error!r}") from error
@@ -198,8 +205,7 @@ class KubernetesCluster:
             raise ClusterError(UNREACHABLE, "Interrupted", f"{method} {path}: {error!r}") from error
         if response.status >= FIRST_REFUSAL:
             raise answers.refusal(response.status, text, response.headers)
-        answer: Json = json.loads(text)
-        return answer
+        return answers.content(text, f"{method} {path}")
 
     async def _request(
         self,
@@ -208,7 +214,7 @@ class KubernetesCluster:
         query: Mapping[str, str],
         body: Object | None = None,
         content: str = JSON,
-        limit: ClientTimeout = _OF_REQUEST,
+        limit: ClientTimeout | None = None,
     ) -> Any:
         headers = {"Accept": JSON, "Content-Type": content, "User-Agent": FIELD_MANAGER}
         given = {name: value for name, value in query.items() if value}
@@ -220,13 +226,13 @@ class KubernetesCluster:
                 headers=headers,
                 body=body,
                 _preload_content=False,
-                _request_timeout=limit,
+                _request_timeout=limit or ClientTimeout(total=self._limits.request),
             )
         except _TRANSPORT as error:
             raise ClusterError(UNREACHABLE, "Unreachable", f"{method} {path}: {error!r}") from error
 
 
-# A line of a watch that was cut, and one over the limit of the transport, is a ValueError.
+# A chunk or a header that is broken is a ValueError in places.
 _TRANSPORT = (ClientError, OSError, asyncio.TimeoutError, ValueError)
 
 

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from dynamo_controller import projection
-from dynamo_controller.ports import ClusterError, Kind, Selection
+from dynamo_controller.ports import ClusterError, Kind, Page, Selection, WatchEvent
 from dynamo_controller.store import Store
 from dynamo_controller.watch import LONGEST_DELAY, Reflector, Surroundings
 from tests.fakes.clock import FakeClock
@@ -24,8 +24,9 @@ CONFIG = Kind("v1", "ConfigMap")
 class Watching:
     """A reflector at work on a fake cluster; *changes* are the names that the store told of and their fates."""
 
-    def __init__(self) -> None:
-        self.cluster, self.clock, self.log = FakeCluster(), FakeClock(), RecordingLog()
+    def __init__(self, cluster: FakeCluster | None = None) -> None:
+        self.cluster, self.clock, self.log = cluster or FakeCluster(), FakeClock(), RecordingLog()
+        self.nothing: Json = {}
         self.changes: list[tuple[str, str]] = []
         self.store = Store(CONFIG, projection.whole, self._heard)
         around = Surroundings(self.cluster, self.clock, self.log, Random(1))  # noqa: S311 - spreads delays
@@ -152,3 +153,82 @@ async def test_an_own_write_that_a_list_does_not_know_yet_is_kept() -> None:
         stage.store.put({"kind": "ConfigMap", "metadata": {"name": "b", "namespace": "team", "resourceVersion": "900"}})
         stage.store.replace((), "800")
         assert [live["metadata"]["name"] for live in stage.store] == ["b"]
+
+
+class Lagging(FakeCluster):
+    """Answers lists as of the moment when `lag` was called, as a server does that is behind the one asked before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.past: Page | None = None
+
+    async def lag(self, selection: Selection) -> None:
+        self.past = await super().page(selection, limit=500)
+
+    async def page(self, selection: Selection, *, limit: int, next_page: str = "") -> Page:
+        now = await super().page(selection, limit=limit, next_page=next_page)
+        return self.past or now
+
+
+async def test_a_list_from_a_server_that_lags_is_not_taken() -> None:
+    stage = Watching(Lagging())
+    stage.put("gone")
+    assert isinstance(stage.cluster, Lagging)
+    await stage.cluster.lag(stage.reflector.selection)
+    past, stage.cluster.past = stage.cluster.past, None
+    task = asyncio.create_task(stage.reflector.run())
+    await stage.turns()
+    stage.cluster.remove(stage.cluster.find("ConfigMap", "gone"))
+    await stage.turns()
+    stage.cluster.past = past
+    stage.cluster.compact()
+    stage.cluster.end_watches()
+    await stage.wait(60)
+    assert stage.changes == [("added", "gone"), ("gone", "gone")]
+    assert any("is older than what is known" in message for _level, message in stage.log.lines)
+    stage.cluster.past = None
+    stage.put("b")
+    await stage.wait(60)
+    assert stage.changes[2:] == [("added", "b")]
+    task.cancel()
+
+
+async def test_an_event_of_the_past_does_not_bring_back_what_is_gone() -> None:
+    async with watching() as stage:
+        old = stage.put("a")
+        stage.cluster.remove(old)
+        stage.put("b")
+        await stage.turns()
+        stage.reflector._take(WatchEvent("ADDED", old))
+        assert stage.changes == [("added", "a"), ("gone", "a"), ("added", "b")]
+
+
+async def test_no_watch_comes_back_before_the_time_that_the_server_asks_for() -> None:
+    stage = Watching()
+    asked: list[float] = []
+
+    def refuse(verb: str, _target: Json) -> ClusterError | None:
+        if verb != "list":
+            return None
+        asked.append(stage.clock.now)
+        return ClusterError(429, "TooManyRequests", "later", retry_after=20.0)
+
+    stage.cluster.faults.append(refuse)
+    task = asyncio.create_task(stage.reflector.run())
+    await stage.wait(200)
+    gaps = [after - before for before, after in itertools.pairwise(asked)]
+    assert min(gaps) >= 20
+    assert len(set(gaps)) > 1
+    task.cancel()
+
+
+async def test_a_mistake_about_one_object_does_not_end_the_watch() -> None:
+    async with watching() as stage:
+        heard, stage.store._listener = stage.store._listener, lambda _before, _now: stage.nothing["here"]
+        stage.put("a")
+        await stage.turns()
+        stage.store._listener = heard
+        stage.put("b")
+        await stage.wait(60)
+        assert ("added", "b") in stage.changes
+        assert len(stage.log.mistakes()) == 1
