@@ -5,7 +5,7 @@ Objects are plain JSON mappings. Nothing here knows a client library, and nothin
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import attrs
@@ -210,3 +210,36 @@ class Address(Value):
     def __str__(self) -> str:
         """Return the text that leads back to this address."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@attrs.frozen(eq=False, repr=False)
+class Pair(Value):
+    """A certificate with its key, and who has signed it; all as PEM."""
+
+    certificate: str
+    key: str
+    authority: str
+
+
+class Authority(Protocol):
+    """Makes certificates and judges them."""
+
+    def issued(self, names: Sequence[str]) -> Pair:
+        """Return a new certificate for a server that is called by *names*."""
+
+    def days_left(self, pair: Pair, names: Sequence[str]) -> float:
+        """Return for how many days *pair* can still be used for all of *names*; zero or less when it cannot."""
+
+
+class CertificateStore(Protocol):
+    """Where a server finds its certificate."""
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether there is a certificate to serve with."""
+
+    def reload(self) -> bool:
+        """Use what is stored now, and return whether that is something else than before. Raises OSError."""
+
+    def write(self, certificate: str, key: str) -> None:
+        """Store a certificate. Raises OSError."""
