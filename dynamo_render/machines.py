@@ -11,11 +11,14 @@ from collections.abc import Mapping
 from dynamo_render import pipeline
 from dynamo_render.errors import InvalidResource, Problem
 from dynamo_render.facts import ClusterFacts
+from dynamo_render.kinds.dynamo_model import machine as model
 from dynamo_render.kinds.shared.machine import Lookup, Machine, Seen, Step
 from dynamo_render.kube.live import Object
 from dynamo_render.settings import OperatorSettings
 
-MACHINES: Mapping[tuple[str, str], Machine] = {}
+MACHINES: Mapping[tuple[str, str], Machine] = {
+    ("nvidia.com/v1alpha1", "DynamoModel"): model.MACHINE,
+}
 """State machines by (apiVersion, kind)."""
 
 

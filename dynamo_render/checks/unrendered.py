@@ -9,6 +9,7 @@ from dynamo_render.checks import models, requests
 from dynamo_render.errors import Problem
 from dynamo_render.facts import FactQuery
 from dynamo_render.kinds.contract import Inputs, Kind, Reading
+from dynamo_render.kinds.dynamo_model import rules
 from dynamo_render.kinds.shared import envelope
 from dynamo_render.plans.graph import ResourcePlan
 from dynamo_render.profiles import Profile
@@ -49,7 +50,7 @@ KINDS: Mapping[tuple[str, str], Kind] = {
     ("nvidia.com/v1alpha1", name): kind
     for name, kind in {
         "DynamoGraphDeploymentRequest": Kind(read=requests.read, needs=_no_facts, plan=_no_plan),
-        "DynamoModel": Kind(read=models.read, needs=_no_facts, plan=_no_plan, update=models.updates),
+        "DynamoModel": Kind(read=rules.read, needs=_no_facts, plan=_no_plan, update=rules.updates),
         "DynamoGraphDeploymentScalingAdapter": Kind(read=_read_adapter, needs=_no_facts, plan=_no_plan),
     }.items()
 }

@@ -87,3 +87,7 @@ class Profile(Value):
     """A main container without an image is a problem; otherwise it renders without one."""
     epp_parameters_may_be_objects: bool
     """``eppConfig.config.plugins[].parameters`` accepts objects."""
+
+    # Models.
+    failed_calls_are_told: bool
+    """The status of a model says why pods have not loaded its adapter; otherwise only how many have not."""

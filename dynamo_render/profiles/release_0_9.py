@@ -66,4 +66,5 @@ PROFILE = Profile(
     multinode_needs_an_orchestrator=True,
     image_is_required=True,
     epp_parameters_may_be_objects=True,
+    failed_calls_are_told=True,
 )

@@ -75,4 +75,5 @@ PROFILE = Profile(
     multinode_needs_an_orchestrator=False,
     image_is_required=False,
     epp_parameters_may_be_objects=False,
+    failed_calls_are_told=False,
 )

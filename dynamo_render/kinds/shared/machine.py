@@ -135,23 +135,24 @@ class Finalizer(Value):
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class HttpCall(Value):
-    """Call *url*; *seconds* bound the whole call, *most_bytes* the answer that is read, and redirects are not followed.
+    """Call *url* with *body*, which is JSON or empty.
 
-    Calls of one step that follow each other are made side by side. The outcome is ``done`` with an `HttpAnswer`, or
-    ``refused`` with the reason where there is none.
+    *seconds* bound the whole call, *most_bytes* the answer. Calls of one step that follow each other are made side by
+    side, and are redirected to each other's hosts only. The outcome is ``done`` with an `HttpAnswer`, or ``refused``
+    with the reason where there is none.
     """
 
     id: str
     method: Literal["GET", "POST", "DELETE"]
     url: str
-    body: Mapping[str, Any] | None = None
-    seconds: float = 10.0
+    body: str = ""
+    seconds: float = 15.0
     most_bytes: int = 65536
 
 
 @attrs.frozen(eq=False, repr=False)
 class HttpAnswer(Value):
-    """What an endpoint answered: HTTP's status and the text of the body, as far as it was read."""
+    """What an endpoint answered: HTTP's status and the text of the whole body."""
 
     status: int
     body: str
