@@ -15,7 +15,7 @@ import attrs
 from aiohttp import ClientError, ClientTimeout
 from kubernetes_asyncio import client, config
 
-from dynamo_controller.adapters import answers
+from dynamo_controller.adapters import answers, transport
 from dynamo_controller.ports import FIELD_MANAGER, UNREACHABLE, ClusterError, Json, Kind, Object, Page, Selection
 from dynamo_controller.ports import WatchEvent as Event
 
@@ -76,7 +76,9 @@ class KubernetesCluster:
                 )
         except Exception as error:  # the library raises whatever parsing a broken file raises
             raise BadConfiguration(str(error)) from error
-        return cls(client.ApiClient(configuration), limits=limits)
+        api = client.ApiClient(configuration)
+        transport.settle_surroundings(api.rest_client, configuration.host)
+        return cls(api, limits=limits)
 
     async def close(self) -> None:
         """Close all connections."""
