@@ -36,7 +36,7 @@ NAMESPACE = "bench"
 REST, POLL = 3.0, 0.25
 """Seconds without a write after which work counts as done, and between looks at the counter."""
 
-_COUNTED = re.compile(r'^apiserver_request_total\{(.*)\} (\S+)$', re.MULTILINE)
+_COUNTED = re.compile(r"^apiserver_request_total\{(.*)\} (\S+)$", re.MULTILINE)
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 _WRITES = {"APPLY", "PATCH", "POST", "PUT", "DELETE"}
 _NOT_OURS = {"leases", "nodes", "priorityclasses", "flowschemas", "prioritylevelconfigurations"}
@@ -214,9 +214,7 @@ def rows(server: Bench, folder: Path, plan: Plan) -> list[Row]:
     """Measure everything, one after the other."""
     server.ensure_namespaces([NAMESPACE])
     refused = [
-        answer.message
-        for answer in answers(server.client.verdict_on_create, [graph(0, plan)])
-        if answer.is_refusal
+        answer.message for answer in answers(server.client.verdict_on_create, [graph(0, plan)]) if answer.is_refusal
     ]
     if refused:
         raise RuntimeError(refused[0])
