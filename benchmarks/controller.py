@@ -45,7 +45,7 @@ _OF_SERVER = "apiserver"
 
 @attrs.frozen
 class Plan:
-    """What is measured: how many *graphs*, *changes* of one, *idle* seconds, with how many *workers*, on Grove or not."""
+    """How many *graphs*, *changes* of one and *idle* seconds, with how many *workers*; on *grove* or not."""
 
     graphs: int
     changes: int

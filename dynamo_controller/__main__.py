@@ -13,6 +13,7 @@ from random import Random
 from typing import NoReturn
 
 from dynamo_controller import commands, settings
+from dynamo_controller.adapters import loop
 from dynamo_controller.adapters.clock import SystemClock
 from dynamo_controller.adapters.kubernetes import BadConfiguration, KubernetesCluster
 from dynamo_controller.adapters.log import JsonLog
@@ -62,7 +63,7 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     arguments = _parser().parse_args(words)
     try:
         own, render = settings.resolved(arguments, environ, lambda name: Path(name).read_text("utf-8"))
-        return asyncio.run(_connected(arguments, environ, own, render))
+        return loop.run(_connected(arguments, environ, own, render))
     except UnusableSettings as error:
         for line in error.lines:
             _complain(line)

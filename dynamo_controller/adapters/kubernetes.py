@@ -77,7 +77,7 @@ class KubernetesCluster:
         except Exception as error:  # the library raises whatever parsing a broken file raises
             raise BadConfiguration(str(error)) from error
         api = client.ApiClient(configuration)
-        transport.settle_surroundings(api.rest_client, configuration.host)
+        transport.settle_surroundings(api.rest_client, configuration.host or "")
         return cls(api, limits=limits)
 
     async def close(self) -> None:

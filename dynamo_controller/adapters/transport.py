@@ -5,7 +5,7 @@ Knows nothing of Kubernetes, and nothing of the client library but the names of 
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -15,15 +15,8 @@ LONGEST_LINE = 2**21
 """Bytes of one line of a watch: no object in etcd is larger."""
 
 
-class RestClient(Protocol):
-    """What the library keeps of its transport."""
-
-    pool_manager: ClientSession
-    proxy: str | None
-
-
-def settle_surroundings(rest: RestClient, server: str) -> None:
-    """Find out once which proxy leads to *server*, and ask neither the environment nor a netrc file again.
+def settle_surroundings(rest: Any, server: str) -> None:
+    """Find out once which proxy leads to *server*, and let *rest*, the library's transport, not ask again.
 
     A session that trusts its environment looks into both before each request, in a thread each time; and what a netrc
     file says of a host must not take the place of the credentials of a kubeconfig.
