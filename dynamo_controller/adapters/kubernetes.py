@@ -90,6 +90,10 @@ class KubernetesCluster:
         """Return the same cluster over the same connections, which stores nothing that is applied."""
         return KubernetesCluster(self._api, dry_run=True, limits=self._limits)
 
+    async def reach(self) -> None:
+        """Return when the server says that it can serve, its storage included."""
+        await self._answer("GET", "/readyz", {})
+
     async def groups(self) -> frozenset[str]:
         """Return the names of the API groups that are served."""
         answer = await self._send("GET", "/apis")
@@ -199,15 +203,20 @@ class KubernetesCluster:
         body: Object | None = None,
         content: str = JSON,
     ) -> Json:
-        response = await self._request(method, path, query or {}, body, content)
+        return answers.content(await self._answer(method, path, query or {}, body, content), f"{method} {path}")
+
+    async def _answer(
+        self, method: str, path: str, query: Mapping[str, str], body: Object | None = None, content: str = JSON
+    ) -> str:
+        response = await self._request(method, path, query, body, content)
         try:
             async with response:
-                text = await response.text()
+                text: str = await response.text()
         except _TRANSPORT as error:
             raise ClusterError(UNREACHABLE, "Interrupted", f"{method} {path}: {error!r}") from error
         if response.status >= FIRST_REFUSAL:
             raise answers.refusal(response.status, text, response.headers)
-        return answers.content(text, f"{method} {path}")
+        return text
 
     async def _request(
         self,
