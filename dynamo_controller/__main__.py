@@ -17,6 +17,7 @@ from dynamo_controller.adapters import loop
 from dynamo_controller.adapters.clock import SystemClock
 from dynamo_controller.adapters.kubernetes import BadConfiguration, KubernetesCluster
 from dynamo_controller.adapters.log import JsonLog
+from dynamo_controller.adapters.serving import CannotListen
 from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Outside
 from dynamo_controller.ports import ClusterError
@@ -34,7 +35,7 @@ async def _run(_cluster: KubernetesCluster, outside: Outside, own: ControllerSet
     stop = asyncio.Event()
     for each in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(each, stop.set)
-    await commands.run(outside, render, own.workers, stop)
+    await commands.run(outside, render, own, stop)
     return FINE
 
 
@@ -69,6 +70,8 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
             _complain(line)
     except BadConfiguration as error:
         _complain(f"no usable way to a cluster: {error}")
+    except CannotListen as error:
+        _complain(str(error))
     except ClusterError as error:
         _complain(f"the cluster refuses: {error}")
     return UNUSABLE

@@ -6,11 +6,12 @@ Values are checked before anything starts. Reads the environment and files only 
 from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
+from dynamo_controller.ports import OFF, Address, BadAddress
 from dynamo_render import InvalidSettings, OperatorSettings, Problem, read_documents
 from dynamo_render.commandline.options import HELP
 from dynamo_render.errors import UnreadableInput, field_path
@@ -26,6 +27,11 @@ OWN_HELP: Mapping[str, str] = {
     "kubeconfig": "how to reach the cluster; without it the account of the pod is used, then KUBECONFIG",
     "context": "which context of the kubeconfig",
     "workers": "how many resources are worked on at a time",
+    "webhook_address": 'where the admission webhook listens, ":9443" for example; "0" is off',
+    "webhook_certificates": "the folder with the webhook's certificate: tls.crt and tls.key",
+    "webhook_secret": "NAMESPACE/NAME of the Secret for a certificate of our own making; empty where others make it",
+    "webhook_service": "the Service in front of the webhook, which a certificate of our own making is for",
+    "webhook_configuration": "the ValidatingWebhookConfiguration that is told to trust a certificate of our own making",
 }
 
 
@@ -36,13 +42,40 @@ class ControllerSettings(Value):
     kubeconfig: str = ""
     context: str = ""
     workers: int = 8
+    webhook_address: str = OFF
+    webhook_certificates: str = ""
+    webhook_secret: str = ""
+    webhook_service: str = ""
+    webhook_configuration: str = ""
 
     def checked(self) -> ControllerSettings:
         """Return these settings if they are usable; raise InvalidSettings otherwise."""
-        if not 1 <= self.workers <= MOST_WORKERS:
-            message = f"must be between 1 and {MOST_WORKERS}, got {self.workers}"
-            raise InvalidSettings([Problem("settings/range", ("workers",), message)])
+        problems = [*_range_problems(self), *_webhook_problems(self)]
+        if problems:
+            raise InvalidSettings(problems)
         return self
+
+
+def _range_problems(own: ControllerSettings) -> Iterator[Problem]:
+    if not 1 <= own.workers <= MOST_WORKERS:
+        yield Problem("settings/range", ("workers",), f"must be between 1 and {MOST_WORKERS}, got {own.workers}")
+
+
+def _webhook_problems(own: ControllerSettings) -> Iterator[Problem]:
+    try:
+        is_on = Address.parsed(own.webhook_address) is not None
+    except BadAddress as error:
+        yield Problem("settings/address", ("webhook_address",), str(error))
+        return
+    if is_on and not own.webhook_certificates:
+        yield Problem("settings/missing", ("webhook_certificates",), "is needed where webhook_address is not 0")
+    if own.webhook_secret:
+        if [*map(bool, own.webhook_secret.split("/"))] != [True, True]:
+            message = f'must be NAMESPACE/NAME, got "{own.webhook_secret}"'
+            yield Problem("settings/form", ("webhook_secret",), message)
+        for name in ("webhook_service", "webhook_configuration"):
+            if not getattr(own, name):
+                yield Problem("settings/missing", (name,), "is needed where webhook_secret is set")
 
 
 class UnusableSettings(Exception):

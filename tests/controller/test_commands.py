@@ -122,3 +122,18 @@ def test_settings_that_cannot_be_used_are_named(
     with pytest.raises(UnusableSettings) as caught:
         resolved(words, environ, file)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--webhook-address", ":x"], "webhook_address: must be"),
+        (["--webhook-address", ":9443"], "webhook_certificates: is needed where webhook_address is not 0"),
+        (["--webhook-secret", "s"], 'webhook_secret: must be NAMESPACE/NAME, got "s"'),
+        (["--webhook-secret", "n/s"], "webhook_service: is needed where webhook_secret is set"),
+    ],
+)
+def test_settings_of_the_webhook_that_cannot_work_are_refused_at_the_start(words: list[str], line: str) -> None:
+    with pytest.raises(UnusableSettings) as refused:
+        resolved(words)
+    assert refused.value.lines[0].startswith(line)
