@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import NoReturn
 
-from dynamo_controller import commands, settings
+from dynamo_controller import commands, installing, settings
 from dynamo_controller.adapters import loop
 from dynamo_controller.adapters.clock import SystemClock
 from dynamo_controller.adapters.kubernetes import BadConfiguration, KubernetesCluster
@@ -57,13 +57,17 @@ async def _plan(
 
 
 COMMANDS: Mapping[str, Command] = {"run": _run, "facts": _facts, "plan": _plan}
+MANIFESTS = "manifests"
 
 
 def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     """Run the command line *words* and return its exit code: 0 fine, 1 a plan with changes, 2 unusable."""
     arguments = _parser().parse_args(words)
     try:
-        own, render = settings.resolved(arguments, environ, lambda name: Path(name).read_text("utf-8"))
+        own, render = settings.resolved(arguments, environ, _text_of)
+        if arguments.command == MANIFESTS:
+            sys.stdout.write(installing.text(arguments, own, render, _text_of))
+            return FINE
         return loop.run(_connected(arguments, environ, own, render))
     except UnusableSettings as error:
         for line in error.lines:
@@ -110,7 +114,16 @@ def _parser() -> ArgumentParser:
                 name, help=about, description=about, epilog=f"Example: {PROGRAM} {name} --kubeconfig FILE"
             )
         )
+    about = "Print everything that an installation needs: definitions, permissions, Deployment, webhook, Services."
+    example = f"Example: {PROGRAM} {MANIFESTS} --image REGISTRY/NAME:TAG | kubectl apply --server-side -f -"
+    printing = commands_of.add_parser(MANIFESTS, help=about, description=about, epilog=example)
+    installing.add_arguments(printing)
+    settings.add_arguments(printing)
     return parser
+
+
+def _text_of(name: str) -> str:
+    return Path(name).read_text("utf-8")
 
 
 def _complain(message: str) -> None:

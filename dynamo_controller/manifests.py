@@ -7,7 +7,7 @@ and 15. Pure: no cluster and no file here.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import attrs
@@ -75,40 +75,36 @@ class Installation(Value):
             return {}
         return {subject: f"{self.cluster_name}-{suffix}" for subject, suffix in _ROLE_SUFFIXES.items()}
 
-    def all_settings(self) -> dict[str, Any]:
-        """Return the settings file: what was given, and what follows from the rest of the installation."""
-        own: dict[str, Any] = {
-            "restricted_namespace": self.namespace if self.mode == "namespaced" else None,
-            "planner_cluster_role": self.roles.get("planner"),
-            "epp_cluster_role": self.roles.get("epp"),
-            "profiling_cluster_role": self.roles.get("profiling"),
-            "mpi_ssh_secret_namespace": self.namespace,
-            **self._webhook_settings(),
-        }
-        return {**{key: value for key, value in own.items() if value is not None}, **self.settings}
-
-    def _webhook_settings(self) -> dict[str, Any]:
-        if not self.has_webhook:
-            return {}
-        found: dict[str, Any] = {
-            "webhook_address": f":{WEBHOOK_PORT}",
-            "webhook_certificates": CERTIFICATES_FOLDER,
-        }
-        if self.certificates != "own":
-            return found
-        place = self.place
+    def decided(self) -> dict[str, Any]:
+        """Return all settings that follow from the rest of the installation, also those that stay unset."""
+        place, makes_certificate = self.place, self.has_webhook and self.certificates == "own"
         return {
-            **found,
-            "webhook_secret": f"{place.namespace}/{place.secret}",
-            "webhook_service": place.service,
-            "webhook_configuration": place.configuration,
+            "restricted_namespace": self.namespace if self.mode == "namespaced" else "",
+            "planner_cluster_role": self.roles.get("planner", ""),
+            "epp_cluster_role": self.roles.get("epp", ""),
+            "profiling_cluster_role": self.roles.get("profiling", ""),
+            "webhook_address": f":{WEBHOOK_PORT}" if self.has_webhook else "",
+            "webhook_certificates": CERTIFICATES_FOLDER if self.has_webhook else "",
+            "webhook_secret": f"{place.namespace}/{place.secret}" if makes_certificate else "",
+            "webhook_service": place.service if makes_certificate else "",
+            "webhook_configuration": place.configuration if makes_certificate else "",
         }
+
+    def all_settings(self) -> dict[str, Any]:
+        """Return the content of the settings file."""
+        decided = {key: value for key, value in self.decided().items() if value}
+        return {"mpi_ssh_secret_namespace": self.namespace, **self.settings, **decided}
+
+
+def definitions() -> Iterator[Json]:
+    """Yield the definitions of all kinds."""
+    for kind in kinds.KINDS.values():
+        yield definition.custom_resource_definition(kind)
 
 
 def objects(installation: Installation) -> Iterator[Json]:
     """Yield everything, what others need before them."""
-    for kind in kinds.KINDS.values():
-        yield definition.custom_resource_definition(kind)
+    yield from definitions()
     yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": installation.namespace}}
     yield _object(installation, "v1", "ServiceAccount", ACCOUNT)
     yield from _own_access(installation)
@@ -321,8 +317,3 @@ def _labels() -> Json:
 
 def _selected() -> Json:
     return {"app.kubernetes.io/name": BASE}
-
-
-def documents(made: Iterable[Json]) -> str:
-    """Return objects as one text of YAML."""
-    return write_documents(list(made))
