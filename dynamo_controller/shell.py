@@ -62,11 +62,7 @@ class Groups:
 
 @attrs.frozen(eq=False)
 class Shell:
-    """What passes work with.
-
-    *settled* has, by uid, the version of objects that a needless apply did not change; *occupied* are places where
-    objects of others were met. Both only spare requests.
-    """
+    """What passes work with. *settled* has, by uid, the version of objects that a needless apply did not change."""
 
     cluster: Cluster
     clock: Clock
@@ -76,4 +72,3 @@ class Shell:
     groups: Groups
     settings: OperatorSettings
     settled: dict[str, tuple[str, str]] = attrs.field(factory=dict)
-    occupied: set[tuple[Kind, str, str]] = attrs.field(factory=set)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from dynamo_render.values import Value, frozen
+import attrs
+
+from dynamo_render.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 Severity = Literal["error", "warning"]
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Problem(Value):
     """One thing that is wrong with, or doubtful about, an input.
 

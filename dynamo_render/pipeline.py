@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import attrs
+
 from dynamo_render import kinds
 from dynamo_render.errors import InvalidResource, InvalidSettings, MissingFacts, Problem
 from dynamo_render.facts import ClusterFacts, FactQuery
@@ -13,18 +15,20 @@ from dynamo_render.kube import manifest, structural
 from dynamo_render.observed import Observed
 from dynamo_render.plans.graph import Owner, ResourcePlan
 from dynamo_render.profiles import PROFILES
-from dynamo_render.satellites import COMPONENT_SATELLITES, GRAPH_SATELLITES
+from dynamo_render.satellites import COMPONENT_SATELLITES, GRAPH_SATELLITES, REQUEST_SATELLITES
 from dynamo_render.settings import OperatorSettings
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 from dynamo_render.workloads import WORKLOADS
 
 _BUILD = {
-    name: entry.build for room in (GRAPH_SATELLITES, WORKLOADS, COMPONENT_SATELLITES) for name, entry in room.items()
+    name: entry.build
+    for room in (GRAPH_SATELLITES, WORKLOADS, COMPONENT_SATELLITES, REQUEST_SATELLITES)
+    for name, entry in room.items()
 }
 _IN_THE_WAY_OF_PLANNING = ("schema/", "count/")
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Rendered(Value):
     """What a resource leads to.
 

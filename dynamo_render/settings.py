@@ -8,12 +8,12 @@ from typing import Any
 import attrs
 
 from dynamo_render.errors import InvalidSettings, Problem
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 MINUTE_NS = 60 * 10**9
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class OperatorSettings(Value):
     """The settings of one operator; the same for every resource it renders.
 

@@ -25,7 +25,7 @@ from dynamo_render.kube.repair import Repair
 from dynamo_render.settings import OperatorSettings
 from dynamo_render.spec.graph import GraphSpec
 from dynamo_render.spec.request import RequestSpec
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 IGNORE_ANNOTATION = "dynamo-render/ignore"
 GROVE_ANNOTATION = "nvidia.com/enable-grove"
@@ -38,7 +38,7 @@ _PATHWAY_RULES = ("names/grove", "provider/")
 Declared = Collection[tuple[str, str, str]]
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class _Task(Value):
     """One validation: what surrounds the resource, and whether its cluster is known or assumed."""
 
@@ -260,7 +260,7 @@ def _of_cluster(reading: Reading, facts: ClusterFacts | None) -> Iterable[Proble
 
 def _of_operator(reading: Reading, settings: OperatorSettings) -> Iterable[Problem]:
     """Return what a request asks of an operator that cannot do it."""
-    from dynamo_render.checks import requests  # noqa: PLC0415 - few resources are of this kind
+    from dynamo_render.kinds.dynamo_graph_deployment_request import rules as requests  # noqa: PLC0415 - few resources are of this kind
 
     return requests.settings_problems(reading, settings) if isinstance(reading.spec, RequestSpec) else ()
 

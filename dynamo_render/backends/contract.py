@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import attrs
+
 from dynamo_render.plans.launch import LaunchPlan, Role
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 Container = dict[str, Any]
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Backend(Value):
     """One framework.
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import itertools
 from typing import Any, Final, Literal
 
+import attrs
+
 from dynamo_render.backends import shell
 from dynamo_render.backends.contract import Backend, Container
 from dynamo_render.backends.injection import (
@@ -26,7 +28,6 @@ from dynamo_render.backends.injection import (
 )
 from dynamo_render.kube.patterns import pattern
 from dynamo_render.plans.launch import Addressing, LaunchPlan, Role
-from dynamo_render.values import Value, frozen
 
 CACHE_MOUNT: Final = "/root/.cache/vllm"
 RAY_PORT: Final = 6379
@@ -38,8 +39,8 @@ _RAY_HEAD = f"ray start --head --port={RAY_PORT}"
 _KEEPS_CHAIN = frozenset({"&&", "|"})
 
 
-@frozen
-class Spread(Value):
+@attrs.frozen
+class Spread:
     """How the engine covers the nodes; *world* is the number of GPUs of one data-parallel rank."""
 
     mode: Literal["ray", "data-parallel"]

@@ -1,14 +1,15 @@
-"""Kinds that are checked and lead to no objects of their own: requests, models, scaling adapters."""
+"""Kinds without components: requests, and those that lead to no objects of their own, models and scaling adapters."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from dynamo_render.checks import models, requests
+from dynamo_render.checks import models
 from dynamo_render.errors import Problem
 from dynamo_render.facts import FactQuery
 from dynamo_render.kinds.contract import Inputs, Kind, Reading
+from dynamo_render.kinds.dynamo_graph_deployment_request import rules as requests
 from dynamo_render.kinds.dynamo_model import rules
 from dynamo_render.kinds.shared import envelope
 from dynamo_render.plans.graph import ResourcePlan
@@ -49,7 +50,6 @@ def _no_plan(_reading: Reading, _inputs: Inputs, _problems: list[Problem]) -> Re
 KINDS: Mapping[tuple[str, str], Kind] = {
     ("nvidia.com/v1alpha1", name): kind
     for name, kind in {
-        "DynamoGraphDeploymentRequest": Kind(read=requests.read, needs=_no_facts, plan=_no_plan),
         "DynamoModel": Kind(read=rules.read, needs=_no_facts, plan=_no_plan, update=rules.updates),
         "DynamoGraphDeploymentScalingAdapter": Kind(read=_read_adapter, needs=_no_facts, plan=_no_plan),
     }.items()

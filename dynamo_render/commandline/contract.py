@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
 from typing import BinaryIO, TextIO
 
-from dynamo_render.values import Value, frozen
+import attrs
 
 PROGRAM = "dynamo-render"
 
@@ -15,8 +15,8 @@ FINDINGS = 1
 UNUSABLE = 2
 
 
-@frozen
-class Console(Value):
+@attrs.frozen(eq=False)
+class Console:
     """The streams and environment variables that a command uses; *stdin* is None where there is none."""
 
     stdin: BinaryIO | None
@@ -25,8 +25,8 @@ class Console(Value):
     environ: Mapping[str, str]
 
 
-@frozen(kw_only=True)
-class Command(Value):
+@attrs.frozen(kw_only=True, eq=False)
+class Command:
     """One command: *arguments* declares its own on a parser, *run* does the work and returns the exit code."""
 
     summary: str

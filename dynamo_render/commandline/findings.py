@@ -11,7 +11,6 @@ from dynamo_render.commandline.contract import FINDINGS, PROGRAM, UNUSABLE
 from dynamo_render.commandline.messages import Path, Report, printable
 from dynamo_render.errors import Problem, UnreadableInput, field_path
 from dynamo_render.kube.text import Places
-from dynamo_render.values import Value, frozen
 
 UNREADABLE = "input/unreadable"
 
@@ -20,8 +19,8 @@ _ABOUT_KEYS = frozenset({"schema/unknown-field", "deprecated/removed-field"})
 _ABOUT_SERVICES = "names/"
 
 
-@frozen
-class Finding(Value):
+@attrs.frozen(eq=False)
+class Finding:
     """One problem in one file; *line* and *column* count from 1, and are None where nothing was read."""
 
     file: str
@@ -39,8 +38,8 @@ class Finding(Value):
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
-@frozen
-class Checked(Value):
+@attrs.frozen(eq=False)
+class Checked:
     """One document that was looked at, or one that could not be, with its findings in the order of the text."""
 
     file: str

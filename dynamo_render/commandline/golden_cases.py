@@ -16,7 +16,6 @@ from dynamo_render.commandline import inputs
 from dynamo_render.commandline.contract import Console
 from dynamo_render.commandline.messages import Report
 from dynamo_render.profiles import PROFILES
-from dynamo_render.values import Value, frozen
 
 INPUT = "input"
 EXPECTED = "expected"
@@ -30,8 +29,8 @@ SETTINGS, FACTS, OBSERVED = "settings.yaml", "facts.yaml", "observed.yaml"
 QUIET = Console(None, io.StringIO(), io.StringIO(), {})
 
 
-@frozen
-class Case(Value):
+@attrs.frozen(eq=False)
+class Case:
     """One case: its *name* below the golden folder, the file with its *input*, and the folders that surround it.
 
     *folders* lead from the golden folder to the case's own. *results* is where a case that is a folder keeps one result
@@ -49,16 +48,16 @@ class Case(Value):
         return self.expected if self.results is None else os.path.join(self.results, kind, f"{profile}.yaml")
 
 
-@frozen
-class Stray(Value):
+@attrs.frozen(eq=False)
+class Stray:
     """A file that looks like a part of a case, and is none; *reason* says why."""
 
     path: str
     reason: str
 
 
-@frozen
-class Found(Value):
+@attrs.frozen(eq=False)
+class Found:
     """What a golden folder holds."""
 
     cases: tuple[Case, ...]

@@ -15,13 +15,12 @@ from dynamo_render.commandline.golden_inputs import Content
 from dynamo_render.errors import InvalidResource, MissingFacts, Problem, UnreadableInput, field_path
 from dynamo_render.kube import text
 from dynamo_render.profiles import PROFILES
-from dynamo_render.values import Value, frozen
 
 _OTHER = {EXPECTED: PROBLEMS, PROBLEMS: EXPECTED}
 
 
-@frozen
-class Outcome(Value):
+@attrs.frozen(eq=False)
+class Outcome:
     """What a case leads to in one profile: the *text* of the file of its *kind*, expected or problems."""
 
     kind: str
@@ -29,8 +28,8 @@ class Outcome(Value):
     objects: tuple[Any, ...] = ()
 
 
-@frozen
-class Finding(Value):
+@attrs.frozen(eq=False)
+class Finding:
     """What is wrong with one stored file, or with the one that should be there; *lines* show the difference."""
 
     path: str
@@ -39,8 +38,8 @@ class Finding(Value):
     lines: tuple[str, ...] = ()
 
 
-@frozen
-class Verdict(Value):
+@attrs.frozen(eq=False)
+class Verdict:
     """What came of one case in one profile; nothing is wrong without *findings*."""
 
     case: str

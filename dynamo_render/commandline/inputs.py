@@ -18,7 +18,6 @@ from dynamo_render.errors import Problem, UnreadableInput
 from dynamo_render.kinds import GROUP, KINDS
 from dynamo_render.kube import text
 from dynamo_render.kube.text import Places
-from dynamo_render.values import Value, frozen
 
 STDIN = "-"
 ENDINGS = (".yaml", ".yml", ".json")
@@ -26,8 +25,8 @@ ENDINGS = (".yaml", ".yml", ".json")
 _OUR_KINDS = tuple(sorted({kind for _version, kind in KINDS}))
 
 
-@frozen
-class Source(Value):
+@attrs.frozen(eq=False)
+class Source:
     """A file or standard input; *named* says that the user named it, and did not only name a folder above it."""
 
     path: str
@@ -39,8 +38,8 @@ class Source(Value):
         return "<stdin>" if self.path == STDIN else self.path
 
 
-@frozen
-class Document(Value):
+@attrs.frozen(eq=False)
+class Document:
     """One resource as it was read: its value, and where it stands."""
 
     source: str

@@ -20,7 +20,6 @@ from dynamo_render.kube import structural
 from dynamo_render.observed import Observed
 from dynamo_render.profiles import PROFILES
 from dynamo_render.settings import OperatorSettings
-from dynamo_render.values import Value, frozen
 
 VARIABLE_PREFIX = "DYNAMO_RENDER_"
 DEBUG = "DYNAMO_RENDER_DEBUG"
@@ -55,8 +54,8 @@ _FIELDS = {field.name: field for field in attrs.fields(OperatorSettings)}
 _TYPES = {name: getattr(field.type, "__name__", field.type) for name, field in _FIELDS.items()}
 
 
-@frozen
-class Options(Value):
+@attrs.frozen(eq=False)
+class Options:
     """What surrounds the resources to render; *observed* is None unless given."""
 
     settings: OperatorSettings
@@ -64,8 +63,8 @@ class Options(Value):
     observed: Observed | None
 
 
-@frozen
-class _Given(Value):
+@attrs.frozen(eq=False)
+class _Given:
     """A setting from a flag or a variable, which *origin* names."""
 
     value: Any

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import attrs
+
 from dynamo_render.scope import ComponentScope
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 Json = dict[str, Any]
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class ServicePort(Value):
     """The port that a component's Service offers; *app_protocol* is set on the Grove pathway only."""
 
@@ -31,7 +33,7 @@ class ServicePort(Value):
 SYSTEM_PORT = ServicePort("system", 9090, "system")
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Base(Value):
     """What the components of one type start from; fresh values, so that later layers may build on them.
 
@@ -44,7 +46,7 @@ class Base(Value):
     probes: Mapping[str, Mapping[str, Any]]
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ComponentType(Value):
     """One component type. *runs_engine* says whether a backend framework starts its main container."""
 

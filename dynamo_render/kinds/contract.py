@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
+
+import attrs
 
 from dynamo_render.errors import Problem
 from dynamo_render.facts import ClusterFacts, FactQuery
@@ -13,10 +15,10 @@ from dynamo_render.plans.graph import ResourcePlan
 from dynamo_render.profiles import Profile
 from dynamo_render.settings import OperatorSettings
 from dynamo_render.spec.metadata import Metadata
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Reading(Value):
     """A resource as its classes, with what was wrong with it; *status* is what it carries of its own status.
 
@@ -30,17 +32,21 @@ class Reading(Value):
     repair: Repair | None = None
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Inputs(Value):
-    """What surrounds a resource while it is planned."""
+    """What surrounds a resource while it is planned.
+
+    *judge* says what is wrong with a resource of another kind, for those that make some.
+    """
 
     settings: OperatorSettings
     facts: ClusterFacts
     profile: Profile
     observed: Observed
+    judge: Callable[[Mapping[str, Any]], Iterable[Problem]] = lambda _resource: ()
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Kind(Value):
     """One kind of custom resource.
 

@@ -101,6 +101,17 @@ def plain_key_text(text: str) -> str:
     return key_text(plain_value(text))
 
 
+def is_timestamp(text: str) -> bool:
+    """Whether *text* spells a date, or a date with a time of day, that exists."""
+    match = re.fullmatch(_TIMESTAMP, text)
+    if match is None or (match["zone"] is not None) != ("T" in text or "t" in text):
+        return False
+    year, month, day = int(text[:4]), int(match["month"]), int(match["day"])
+    is_leap_year = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    days = {2: 28 + is_leap_year, 4: 30, 6: 30, 9: 30, 11: 30}.get(month, 31)
+    return month in range(1, 13) and day in range(1, days + 1)
+
+
 def _typed(text: str) -> Scalar:
     if text in _WORDS:
         return _WORDS[text]
@@ -167,7 +178,7 @@ def _single_precision_text(value: float) -> str:
 
 def _checked(text: str, wanted: str) -> Scalar:
     """Return the value of *text* if it has the type named *wanted*."""
-    if wanted == "timestamp" and _is_timestamp(text):
+    if wanted == "timestamp" and is_timestamp(text):
         return text
     value = plain_value(text)
     found = "null" if value is None else type(value).__name__
@@ -176,16 +187,6 @@ def _checked(text: str, wanted: str) -> Scalar:
     if wanted == "float" and type(value) is int and _fits_64_bits(value):
         return float(value)
     raise ValueError(f"{text!r} cannot be read as !!{wanted}")
-
-
-def _is_timestamp(text: str) -> bool:
-    match = re.fullmatch(_TIMESTAMP, text)
-    if match is None or (match["zone"] is not None) != ("T" in text or "t" in text):
-        return False
-    year, month, day = int(text[:4]), int(match["month"]), int(match["day"])
-    is_leap_year = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    days = {2: 28 + is_leap_year, 4: 30, 6: 30, 9: 30, 11: 30}.get(month, 31)
-    return month in range(1, 13) and day in range(1, days + 1)
 
 
 def _decoded_base64(text: str) -> str:

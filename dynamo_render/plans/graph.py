@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from dynamo_render.values import Value, frozen
+import attrs
+
+from dynamo_render.values import Value
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Owner(Value):
     """The resource that owns an object; its UID is known to a cluster only."""
 
@@ -16,7 +18,7 @@ class Owner(Value):
     name: str
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Step(Value):
     """One call of a builder: *entry* names it in its room's table, *plan* is all it sees."""
 
@@ -25,7 +27,7 @@ class Step(Value):
     owner: Owner | None
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class ResourcePlan(Value):
     """Everything that is decided about one resource, in apply order."""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dynamo_render.values import Value, frozen
+import attrs
+
+from dynamo_render.values import Value
 
 Role = Literal["main", "leader", "worker"]
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Addressing(Value):
     """How the pods of one multinode replica find each other, as texts that the kubelet or a shell expands.
 
@@ -26,7 +28,7 @@ class Addressing(Value):
     waits_for_names: bool
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class LaunchPlan(Value):
     """What a backend needs to know to start its engine in each role of one component.
 

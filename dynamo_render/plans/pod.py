@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from dynamo_render.plans.launch import LaunchPlan
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 Json = dict[str, Any]
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Overrides(Value):
     """What a user says over a base: *content* to merge, *cleared* the keys that an explicit empty value removes.
 
@@ -25,7 +27,7 @@ class Overrides(Value):
     probes_replace: bool = True
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ResourcePlan(Value):
     """Amounts laid over those of the main container, by resource name, and further claims."""
 
@@ -34,7 +36,7 @@ class ResourcePlan(Value):
     claims: tuple[Json, ...] = ()
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class VolumePlan(Value):
     """Mounts as (volume, path) pairs and volumes, both in order; *cache_root* is the engine's compilation cache."""
 
@@ -43,7 +45,7 @@ class VolumePlan(Value):
     cache_root: str | None = None
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class PodPlan(Value):
     """The pods of one component in every role.
 

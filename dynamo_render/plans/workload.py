@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from dynamo_render.plans.launch import Role
 from dynamo_render.plans.pod import PodPlan
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 Json = dict[str, Any]
 Labels = Mapping[str, str]
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class DeploymentPlan(Value):
     """A Deployment; *replicas* None leaves the count to the API server."""
 
@@ -29,7 +31,7 @@ class DeploymentPlan(Value):
     pod: PodPlan
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class LeaderWorkerSetPlan(Value):
     """One replica of a multinode component: a LeaderWorkerSet over *size* nodes and the PodGroup that schedules it."""
 
@@ -45,7 +47,7 @@ class LeaderWorkerSetPlan(Value):
     pod: PodPlan
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class CliquePlan(Value):
     """One clique: the pods of one role of one component."""
 
@@ -58,7 +60,7 @@ class CliquePlan(Value):
     pod: PodPlan
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ScalingGroupPlan(Value):
     """Leader and worker cliques that scale together; *replicas* None leaves the count to Grove."""
 
@@ -67,7 +69,7 @@ class ScalingGroupPlan(Value):
     replicas: int | None
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class PodCliqueSetPlan(Value):
     """All pods of a graph on Grove; *termination_delay* is a duration text, None leaves it out."""
 
@@ -78,7 +80,7 @@ class PodCliqueSetPlan(Value):
     groups: tuple[ScalingGroupPlan, ...]
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ComponentResourcePlan(Value):
     """A DynamoComponentDeployment made from a service of a graph."""
 

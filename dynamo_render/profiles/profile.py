@@ -11,12 +11,12 @@ from typing import Any
 
 import attrs
 
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 Probes = Mapping[str, Mapping[str, Any]]
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Profile(Value):
     """The behaviour of one release of the operator, or the documented behaviour of that time."""
 
@@ -91,3 +91,27 @@ class Profile(Value):
     # Models.
     failed_calls_are_told: bool
     """The status of a model says why pods have not loaded its adapter; otherwise only how many have not."""
+
+    # Requests.
+    graph_is_named_after_request: bool
+    """A graph is made under the name of its request; otherwise under the one that profiling wrote."""
+    generated_graph_is_kept_whole: bool
+    """The status holds the generated graph as it was written; otherwise as a typed client writes it again."""
+    generated_graph_is_checked: bool
+    """Two graphs, unreadable documents and what admission refuses fail the request before anything is made of them."""
+    overrides_need_auto_apply: bool
+    """deploymentOverrides say nothing without autoApply."""
+    workers_image_wins: bool
+    """``workersImage`` replaces an image that the configuration names in camel case too."""
+    discovery_beats_hardware: bool
+    """``enableGpuDiscovery`` takes given GPU counts out of the configuration, with which nothing is discovered."""
+    ready_request_stays_ready: bool
+    """A graph that degrades is told by a condition; otherwise its request goes back to Deploying."""
+    tracking_labels_are_kept: bool
+    """Labels of deploymentOverrides cannot replace those by which a graph finds its request."""
+    output_claim_must_exist: bool
+    """A missing ``outputPVC`` fails validation; otherwise the profiling pod waits for it."""
+    validation_success_is_told: bool
+    """The condition Validation is written when it is true as well."""
+    creation_trouble_is_told: bool
+    """A graph that is there already, or cannot be made, is told by the condition DeploymentReady."""

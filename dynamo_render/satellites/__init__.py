@@ -1,12 +1,12 @@
-"""Objects beside the workloads, in apply order: those that a graph has once, then those of each component."""
+"""Objects beside the workloads, in apply order: those that a graph has once, those of each component, of requests."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dynamo_render.satellites.access import DISCOVERY_ACCESS, EPP_ACCESS, PLANNER_ACCESS
+from dynamo_render.satellites.access import DISCOVERY_ACCESS, EPP_ACCESS, PLANNER_ACCESS, PROFILING_ACCESS
 from dynamo_render.satellites.claims import CLAIMS
-from dynamo_render.satellites.contract import ComponentSatellite, GraphSatellite
+from dynamo_render.satellites.contract import ComponentSatellite, GraphSatellite, RequestSatellite
 from dynamo_render.satellites.endpoint_picker import INFERENCE_POOL, PICKER_CONFIG
 from dynamo_render.satellites.ingress import INGRESS, VIRTUAL_SERVICE
 from dynamo_render.satellites.model_services import MODEL_SERVICES
@@ -31,3 +31,5 @@ COMPONENT_SATELLITES: Mapping[str, ComponentSatellite] = {
     "ingress": INGRESS,
     "virtual_service": VIRTUAL_SERVICE,
 }
+
+REQUEST_SATELLITES: Mapping[str, RequestSatellite] = {"profiling_access": PROFILING_ACCESS}

@@ -1,9 +1,11 @@
-"""Service accounts with what they may do: planner, endpoint picker, discovery. rendering.md sections 23.4 and 23.5."""
+"""Service accounts with what they may do: planner, endpoint picker, discovery, profiling. rendering.md 23.4, 23.5."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+
+import attrs
 
 from dynamo_render.components import epp, planner
 from dynamo_render.errors import Problem
@@ -11,8 +13,8 @@ from dynamo_render.facts import FactQuery
 from dynamo_render.kube import structural
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.pods import accounts
-from dynamo_render.satellites.contract import Graph, GraphSatellite
-from dynamo_render.values import Value, frozen
+from dynamo_render.satellites.contract import Graph, GraphSatellite, RequestSatellite
+from dynamo_render.values import Value
 
 RBAC = "rbac.authorization.k8s.io"
 
@@ -27,7 +29,7 @@ DISCOVERY_RULES: tuple[dict[str, Any], ...] = (
 )
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class AccessPlan(Value):
     """An account and its binding: to the Role made of *rules*, or without rules to the ClusterRole *cluster_role*."""
 
@@ -104,3 +106,4 @@ def _build(plan: AccessPlan) -> tuple[Manifest, ...]:
 DISCOVERY_ACCESS = GraphSatellite(planned=_discovery, build=_build)
 PLANNER_ACCESS = GraphSatellite(planned=_planner, build=_build, owned=False, needs=_needed_roles)
 EPP_ACCESS = GraphSatellite(planned=_epp, build=_build, owned=False)
+PROFILING_ACCESS = RequestSatellite(build=_build)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import attrs
+
 from dynamo_render.errors import Problem
 from dynamo_render.facts import FactQuery
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import Graph, GraphSatellite
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ClaimPlan(Value):
     """One claim to create."""
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import attrs
+
 from dynamo_render.facts import FactQuery
 from dynamo_render.kube.manifest import Manifest
 from dynamo_render.scope import ComponentScope, GraphScope
 from dynamo_render.spec.graph import GraphSpec
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Graph(Value):
     """A graph as satellites see it at plan time: scope, own fields, and components in service-name order."""
 
@@ -21,7 +23,7 @@ class Graph(Value):
     components: Sequence[ComponentScope]
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class GraphSatellite(Value):
     """Objects that a graph has once. *owned* is false for objects that several graphs of a namespace share."""
 
@@ -31,9 +33,16 @@ class GraphSatellite(Value):
     needs: Callable[[Graph], FactQuery] = lambda _graph: FactQuery()
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ComponentSatellite(Value):
     """Objects that each component has."""
 
     planned: Callable[[ComponentScope], Iterable[Any]]
+    build: Callable[[Any], tuple[Manifest, ...]]
+
+
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class RequestSatellite(Value):
+    """Objects beside the profiling Job of a request, which plans them itself."""
+
     build: Callable[[Any], tuple[Manifest, ...]]

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import attrs
+
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import ComponentSatellite
 from dynamo_render.scope import ComponentScope, GraphScope
 from dynamo_render.spec.component import Ingress, IngressTls
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 DEFAULT_HOST_SUFFIX = "local"
 BACKEND_PORT = 8000
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class IngressPlan(Value):
     """A host routed to a component by an ingress controller; *tls* is None, or the entry of its certificate."""
 
@@ -28,7 +30,7 @@ class IngressPlan(Value):
     tls: Mapping[str, Any] | None
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class VirtualServicePlan(Value):
     """A host routed to a component by an Istio gateway."""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import attrs
+
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import Graph, GraphSatellite
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class AdapterPlan(Value):
     """The adapter of one service."""
 

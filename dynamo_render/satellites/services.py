@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import attrs
+
 from dynamo_render.components import component_type
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import ComponentSatellite
 from dynamo_render.scope import ComponentScope
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 STEALING_ANNOTATION = "nvidia.com/enable-stealing-traffic-debug-mode"
 DISCOVERY_BACKEND_LABEL = "nvidia.com/dynamo-discovery-backend"
@@ -17,7 +19,7 @@ DISCOVERY_ENABLED_LABEL = "nvidia.com/dynamo-discovery-enabled"
 DEBUG_TARGET = {"nvidia.com/dynamo-deployment-target-type": "debug"}
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ServicePlan(Value):
     """One Service with one port."""
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from dynamo_render.kube import structural
 from dynamo_render.kube.structural import (
     BOOLEAN,
@@ -23,12 +25,12 @@ from dynamo_render.kube.structural import (
     Struct,
 )
 from dynamo_render.spec.structure import key, struct_of
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 Json = dict[str, Any]
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ResourceItem(Value):
     """Amounts of one side (requests or limits), as quantity texts."""
 
@@ -39,7 +41,7 @@ class ResourceItem(Value):
     custom: Mapping[str, str] | None = key(STRING_MAP, emit="non-empty")
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Resources(Value):
     """Requests, limits and resource claims of the main container."""
 
@@ -48,7 +50,7 @@ class Resources(Value):
     claims: list[Json] | None = key(ListOf(Ref("core/v1.ResourceClaim")), emit="non-empty")
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class VolumeMount(Value):
     """A claim mounted into the main container, perhaps as the compilation cache of its engine."""
 
@@ -57,14 +59,14 @@ class VolumeMount(Value):
     use_as_compilation_cache: bool = key(BOOLEAN, emit="non-zero", default=False)
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class IngressTls(Value):
     """The certificate of an ingress host."""
 
     secret_name: str | None = key(STRING, emit="non-zero")
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Ingress(Value):
     """How a component is reached from outside."""
 
@@ -80,7 +82,7 @@ class Ingress(Value):
     ingress_controller_class_name: str | None = key(STRING)
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ModelRef(Value):
     """The base model that a component serves."""
 
@@ -88,7 +90,7 @@ class ModelRef(Value):
     revision: str | None = key(STRING, emit="non-zero")
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class SharedMemory(Value):
     """Size of ``/dev/shm``, or that there is none."""
 
@@ -96,7 +98,7 @@ class SharedMemory(Value):
     size: str | None = key(QUANTITY, emit="always")
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ExtraPodMetadata(Value):
     """Labels and annotations for created pods."""
 
@@ -138,14 +140,14 @@ def without_zeros(struct: Struct, content: Mapping[str, Any]) -> Json:
     return {name: entry for name, entry in content.items() if entry or struct.fields[name].emit in {"if-set", "always"}}
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Multinode(Value):
     """Number of nodes that one replica spans."""
 
     node_count: int = key(Scalar("int32", minimum=2), required=True, default=2, emit="always")
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ScalingAdapter(Value):
     """Whether a scaling adapter owns the replicas."""
 
@@ -194,7 +196,7 @@ EPP_CONFIG = Struct(
 )
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class EppConfig(Value):
     """Where the endpoint picker finds its configuration."""
 
@@ -202,7 +204,7 @@ class EppConfig(Value):
     config: Json | None = key(EPP_CONFIG)
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Autoscaling(Value):
     """The deprecated autoscaling block; accepted, never rendered in this generation."""
 
@@ -237,7 +239,7 @@ CONTAINER = _container()
 POD_SPEC = _pod_spec(CONTAINER)
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ComponentSpec(Value):
     """Everything that can be said about one component."""
 
@@ -281,7 +283,7 @@ class ComponentSpec(Value):
         return self.extra_pod_spec.pod if self.extra_pod_spec else {}
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ComponentDeploymentSpec(ComponentSpec):
     """The spec of a DynamoComponentDeployment: one component and its engine."""
 

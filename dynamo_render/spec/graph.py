@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import attrs
+
 from dynamo_render.kube.structural import BOOLEAN, QUANTITY, STRING, Demand, ListOf, MapOf, Ref, Scalar
 from dynamo_render.spec.component import ComponentSpec
 from dynamo_render.spec.structure import key, struct_of
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Claim(Value):
     """A PersistentVolumeClaim to create or to expect."""
 
@@ -31,7 +33,7 @@ class Claim(Value):
     volume_access_mode: str | None = key(STRING, emit="non-zero")
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class RestartStrategy(Value):
     """In which order services restart."""
 
@@ -39,7 +41,7 @@ class RestartStrategy(Value):
     order: list[str] | None = key(ListOf(STRING), emit="non-empty")
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Restart(Value):
     """A wish to restart all services once for each new id."""
 
@@ -47,7 +49,7 @@ class Restart(Value):
     strategy: RestartStrategy | None = key(RestartStrategy)
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class GraphSpec(Value):
     """A graph of components with what they share."""
 

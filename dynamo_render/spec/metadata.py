@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from dynamo_render.kube.structural import BOOLEAN, INT64, STRING, STRING_MAP, Field, ListOf, Struct
 from dynamo_render.spec.structure import key, struct_of
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 OWNER_REFERENCE = Struct(
     "OwnerReference",
@@ -22,7 +24,7 @@ OWNER_REFERENCE = Struct(
 )
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Metadata(Value):
     """Name, namespace and what hangs on a resource."""
 
@@ -32,6 +34,7 @@ class Metadata(Value):
     annotations: Mapping[str, str] | None = key(STRING_MAP)
     owner_references: list[dict[str, Any]] | None = key(ListOf(OWNER_REFERENCE))
     generation: int | None = key(INT64)
+    uid: str | None = key(STRING)
 
 
 METADATA = Struct("metadata", struct_of(Metadata).fields, Metadata, closed=False)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from dynamo_render.kube.structural import BOOLEAN, INTEGER, STRING, ListOf, Scalar
 from dynamo_render.spec.status import CONDITIONS
 from dynamo_render.spec.structure import key, struct_of
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ModelSource(Value):
     """Where an adapter is loaded from."""
 
     uri: str = key(STRING, required=True, emit="always")
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ModelSpec(Value):
     """A model by name, and the base model whose components serve it."""
 
@@ -27,7 +29,7 @@ class ModelSpec(Value):
     source: ModelSource | None = key(ModelSource)
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ModelEndpoint(Value):
     """One pod that can serve the model."""
 
@@ -36,7 +38,7 @@ class ModelEndpoint(Value):
     ready: bool = key(BOOLEAN, required=True, emit="always")
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ModelStatus(Value):
     """Which pods can serve the model, and how many do."""
 

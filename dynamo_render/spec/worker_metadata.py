@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from dynamo_render.kube.structural import ANY_OBJECT
 from dynamo_render.spec.structure import key
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class WorkerMetadataSpec(Value):
     """Whatever the worker wrote."""
 

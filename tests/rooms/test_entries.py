@@ -20,7 +20,7 @@ from dynamo_render.kinds.contract import Inputs
 from dynamo_render.plans.pod import PodPlan
 from dynamo_render.plans.workload import PodCliqueSetPlan
 from dynamo_render.profiles import PROFILES
-from dynamo_render.satellites import COMPONENT_SATELLITES, GRAPH_SATELLITES
+from dynamo_render.satellites import COMPONENT_SATELLITES, GRAPH_SATELLITES, REQUEST_SATELLITES
 from dynamo_render.workloads import WORKLOADS
 from tests.golden.cases import Case, golden_cases
 
@@ -42,7 +42,7 @@ def entries() -> Iterator[tuple[str, str, str]]:
         yield "backends", name, module_of(backend.launched)
     for name, workload in WORKLOADS.items():
         yield "workloads", name, module_of(workload.build)
-    for table in (GRAPH_SATELLITES, COMPONENT_SATELLITES):
+    for table in (GRAPH_SATELLITES, COMPONENT_SATELLITES, REQUEST_SATELLITES):
         for name, satellite in table.items():
             yield "satellites", name, module_of(satellite.build)
     for (_, name), kind in KINDS.items():

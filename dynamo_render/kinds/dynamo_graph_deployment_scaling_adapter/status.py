@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from dynamo_render.kinds.shared.conditions import Status
 from dynamo_render.kinds.shared.failures import Failure
 from dynamo_render.kube import live
 from dynamo_render.kube.live import Object
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ServiceScale(Value):
     """A change of the replicas of one service of a graph; equal counts are no change."""
 

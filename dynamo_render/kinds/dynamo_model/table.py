@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+import attrs
+
 from dynamo_render.kinds.shared.machine import Event
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 RETRY = 30.0
 """Seconds until adapters are loaded again where some pod has not loaded its own."""
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Told(Value):
     """A condition: its status, reason and message."""
 
@@ -26,7 +28,7 @@ class Told(Value):
     message: str
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Row(Value):
     """One case: *when* it applies, the conditions that it sets, its *events* in their order, and when to look again.
 

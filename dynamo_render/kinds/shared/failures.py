@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+import attrs
+
 from dynamo_render.errors import Problem, field_path
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 # Problems of these rules depend on the cluster or on what a render finds; all others are the resource's own.
 _FOUND_WHILE_RENDERING = ("CTL-", "facts/")
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Failure(Value):
     """What went wrong, in words.
 

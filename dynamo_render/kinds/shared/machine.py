@@ -20,13 +20,13 @@ import attrs
 from dynamo_render.kinds.shared.conditions import Status
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest
-from dynamo_render.values import Value, frozen
+from dynamo_render.values import Value
 
 if TYPE_CHECKING:
     from dynamo_render.kinds.contract import Inputs
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Lookup(Value):
     """What a pass must look at: one object by *name* or, without one, all of a *namespace* with these *labels*.
 
@@ -51,21 +51,20 @@ class Lookup(Value):
         )
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Outcome(Value):
     """What became of an action.
 
     ``done``: *content* is the object as stored, or the answer to a call. ``exists``: the object to be created is there
-    already, as *content*. ``foreign``: an object that is not the resource's to change stands in the way. ``refused``:
-    the server will not do it however often it is asked. *text* says why in words.
+    already, as *content*. ``refused``: the server will not do it however often it is asked; *text* says why in words.
     """
 
-    sort: Literal["done", "exists", "foreign", "refused"]
+    sort: Literal["done", "exists", "refused"]
     text: str = ""
     content: Any = None
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Seen(Value):
     """What a pass knows so far: answers to lookups, and outcomes of actions by their id.
 
@@ -96,20 +95,19 @@ class Seen(Value):
         return attrs.evolve(self, outcomes={**self.outcomes, action: outcome})
 
 
-@frozen
-class Write(Value):
-    """Write an object. ``create`` never changes one that is there; ``apply`` brings it to *content* if it is ours.
+@attrs.frozen(eq=False, repr=False)
+class Create(Value):
+    """Create an object; one that is there already is never changed.
 
     With *owned* the resource becomes its controller; otherwise it stays when the resource goes.
     """
 
     id: str
     content: Manifest
-    mode: Literal["create", "apply"] = "apply"
     owned: bool = True
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Delete(Value):
     """Delete *target*, a live object as it was seen; that it is gone already is as good."""
 
@@ -117,7 +115,7 @@ class Delete(Value):
     target: Object
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Annotate(Value):
     """Set annotations of the resource itself; None removes one."""
 
@@ -125,7 +123,7 @@ class Annotate(Value):
     annotations: Mapping[str, str | None]
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Finalizer(Value):
     """Put our finalizer on the resource, or take it off; the latter ends the pass without a status."""
 
@@ -133,7 +131,7 @@ class Finalizer(Value):
     wanted: bool
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class HttpCall(Value):
     """Call *url* with *body*, which is JSON or empty.
 
@@ -150,7 +148,7 @@ class HttpCall(Value):
     most_bytes: int = 65536
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class HttpAnswer(Value):
     """What an endpoint answered: HTTP's status and the text of the whole body."""
 
@@ -158,10 +156,10 @@ class HttpAnswer(Value):
     body: str
 
 
-Action = Write | Delete | Annotate | Finalizer | HttpCall
+Action = Create | Delete | Annotate | Finalizer | HttpCall
 
 
-@frozen
+@attrs.frozen(eq=False, repr=False)
 class Event(Value):
     """What users read beside the resource."""
 
@@ -170,7 +168,7 @@ class Event(Value):
     message: str
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Step(Value):
     """What a pass wants: *actions* in their order, and at its end *events* and *status*.
 
@@ -191,7 +189,7 @@ class Step(Value):
         return tuple(action for action in self.actions if action.id not in seen.outcomes)
 
 
-@frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Machine(Value):
     """The state machine of one kind: *lookups* and *advance* as the module says, both pure."""
 
