@@ -12,10 +12,12 @@ from pathlib import Path
 from random import Random
 from typing import NoReturn
 
-from dynamo_controller import commands, settings
+from dynamo_controller import commands, installing, settings
+from dynamo_controller.adapters import loop
 from dynamo_controller.adapters.clock import SystemClock
 from dynamo_controller.adapters.kubernetes import BadConfiguration, KubernetesCluster
 from dynamo_controller.adapters.log import JsonLog
+from dynamo_controller.adapters.serving import CannotListen
 from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Outside
 from dynamo_controller.ports import ClusterError
@@ -33,7 +35,7 @@ async def _run(_cluster: KubernetesCluster, outside: Outside, own: ControllerSet
     stop = asyncio.Event()
     for each in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(each, stop.set)
-    await commands.run(outside, render, own.workers, stop)
+    await commands.run(outside, render, own, stop)
     return FINE
 
 
@@ -55,19 +57,25 @@ async def _plan(
 
 
 COMMANDS: Mapping[str, Command] = {"run": _run, "facts": _facts, "plan": _plan}
+MANIFESTS = "manifests"
 
 
 def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     """Run the command line *words* and return its exit code: 0 fine, 1 a plan with changes, 2 unusable."""
     arguments = _parser().parse_args(words)
     try:
-        own, render = settings.resolved(arguments, environ, lambda name: Path(name).read_text("utf-8"))
-        return asyncio.run(_connected(arguments, environ, own, render))
+        own, render = settings.resolved(arguments, environ, _text_of)
+        if arguments.command == MANIFESTS:
+            sys.stdout.write(installing.text(arguments, own, render, _text_of))
+            return FINE
+        return loop.run(_connected(arguments, environ, own, render))
     except UnusableSettings as error:
         for line in error.lines:
             _complain(line)
     except BadConfiguration as error:
         _complain(f"no usable way to a cluster: {error}")
+    except CannotListen as error:
+        _complain(str(error))
     except ClusterError as error:
         _complain(f"the cluster refuses: {error}")
     return UNUSABLE
@@ -106,7 +114,16 @@ def _parser() -> ArgumentParser:
                 name, help=about, description=about, epilog=f"Example: {PROGRAM} {name} --kubeconfig FILE"
             )
         )
+    about = "Print everything that an installation needs: definitions, permissions, Deployment, webhook, Services."
+    example = f"Example: {PROGRAM} {MANIFESTS} --image REGISTRY/NAME:TAG | kubectl apply --server-side -f -"
+    printing = commands_of.add_parser(MANIFESTS, help=about, description=about, epilog=example)
+    installing.add_arguments(printing)
+    settings.add_arguments(printing)
     return parser
+
+
+def _text_of(name: str) -> str:
+    return Path(name).read_text("utf-8")
 
 
 def _complain(message: str) -> None:

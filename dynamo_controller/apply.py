@@ -24,6 +24,9 @@ CLAIM = Kind("v1", "PersistentVolumeClaim")
 KEPT = (CLAIM,)
 """Kinds that are created and then left alone: a claim that nobody mentions any more still holds its user's data."""
 
+NO_VERSION = "1"
+"""A resource version that no object has: an apply with it makes an object, or is a conflict where there is one."""
+
 
 class Refused(Exception):
     """A write of one object failed; the message names the object, *cause* is the cluster's answer."""
@@ -69,17 +72,42 @@ class Applier:
         kind, metadata = _kind(wanted), wanted["metadata"]
         live = self.shell.stores.get(kind, metadata["namespace"], metadata["name"])
         if live is None:
-            # Objects of others are not kept, and a store may be behind: only the cluster knows that there is none.
-            with _named("get", wanted):
-                live = await self.shell.cluster.get(kind, metadata["namespace"], metadata["name"])
+            live = await self._create(wanted, shared=shared)
         if live is None:
-            await self._write(wanted, wanted, "Created", force=False)
-        elif kind in KEPT:
+            return
+        if kind in KEPT:
             self.outcome.live.append(live)
         elif not ownership.is_ours(live, self.resource, shared=shared):
             self._meet_foreign(wanted, live, shared=shared)
         else:
             await self._update(wanted, live)
+
+    async def _create(self, wanted: Json, *, shared: bool) -> Object | None:
+        """Make an object that the stores do not know, or return the one that is there.
+
+        Objects of others are not kept, and a store may be behind: only the cluster knows that there is none.
+        """
+        place = (_kind(wanted), wanted["metadata"]["namespace"], wanted["metadata"]["name"])
+        if shared or place[0] in KEPT or place in self.shell.occupied:
+            live = await self._asked(wanted)
+            if live is not None:
+                return live
+            self.shell.occupied.discard(place)
+        new = {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": NO_VERSION}}
+        try:
+            await self._write(new, wanted, "Created", force=False)
+        except Refused as refused:
+            live = await self._asked(wanted) if refused.cause.is_conflict else None
+            if live is None:
+                raise
+            self.shell.occupied.add(place)
+            return live
+        return None
+
+    async def _asked(self, wanted: Json) -> Object | None:
+        with _named("get", wanted):
+            metadata = wanted["metadata"]
+            return await self.shell.cluster.get(_kind(wanted), metadata["namespace"], metadata["name"])
 
     def _meet_foreign(self, wanted: Json, live: Object, *, shared: bool) -> None:
         if shared and not fields.needs_apply(wanted, live):

@@ -9,18 +9,24 @@ from typing import Any
 import attrs
 
 from dynamo_controller import survey
+from dynamo_controller.admission import Surroundings
+from dynamo_controller.admitting import admitting
 from dynamo_controller.kinds import RECONCILED
 from dynamo_controller.manager import Manager, Outside
 from dynamo_controller.planning import PlanningCluster
 from dynamo_controller.ports import Cluster
 from dynamo_controller.reconcile import PassFailed
 from dynamo_controller.routes import key_of
+from dynamo_controller.settings import ControllerSettings
 from dynamo_render import ClusterFacts, OperatorSettings, write_documents
 
 
-async def run(outside: Outside, settings: OperatorSettings, workers: int, stop: asyncio.Event) -> None:
-    """Keep all resources in place until *stop*."""
-    await Manager(outside, settings, workers=workers).run(stop)
+async def run(outside: Outside, settings: OperatorSettings, own: ControllerSettings, stop: asyncio.Event) -> None:
+    """Keep all resources in place, and answer the API server, until *stop*. Raises CannotListen."""
+    manager = Manager(outside, settings, workers=own.workers)
+    around = Surroundings(settings=settings, groups=lambda: manager.shell.groups.names)
+    async with admitting(own, around, outside, lambda *_words: None):
+        await manager.run(stop)
 
 
 async def facts(outside: Outside, settings: OperatorSettings) -> str:

@@ -44,6 +44,10 @@ class PlanningCluster:
         self._dry_run = dry_run
         self.planned: list[Planned] = []
 
+    async def reach(self) -> None:
+        """Ask whether the real cluster is ready."""
+        await self._real.reach()
+
     async def groups(self) -> frozenset[str]:
         """Return the API groups of the real cluster."""
         return await self._real.groups()

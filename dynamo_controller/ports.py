@@ -6,6 +6,7 @@ Objects are plain JSON mappings. Nothing here knows a client library, and nothin
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal, Protocol
 
 import attrs
@@ -93,6 +94,9 @@ class ClusterError(Exception):
 class Cluster(Protocol):
     """An API server. Every method raises `ClusterError`; none retries."""
 
+    async def reach(self) -> None:
+        """Return when the server says that it can serve."""
+
     async def groups(self) -> frozenset[str]:
         """Return the names of the API groups that are served."""
 
@@ -133,6 +137,9 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Return seconds that never go back."""
+
+    def utc(self) -> datetime:
+        """Return the time of day in UTC."""
 
     def timestamp(self) -> str:
         """Return the time of day as RFC 3339 text with whole seconds."""

@@ -6,19 +6,27 @@ Values are checked before anything starts. Reads the environment and files only 
 from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import attrs
 
+from dynamo_controller.ports import OFF, Address, BadAddress
 from dynamo_render import InvalidSettings, OperatorSettings, Problem, read_documents
 from dynamo_render.commandline.options import HELP
 from dynamo_render.errors import UnreadableInput, field_path
+from dynamo_render.kube import durations
 from dynamo_render.profiles import PROFILES
 from dynamo_render.values import Value
 
 RENDER_PREFIX, PREFIX = "DYNAMO_RENDER_", "DYNAMO_CONTROLLER_"
 MOST_WORKERS = 256
+LOG_LEVELS = ("info", "warning", "error")
+SECOND_NS = 10**9
+
+Seconds = float
+"""The type of settings that are durations; users write `15s` or `1m30s`."""
 
 _TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -26,6 +34,23 @@ OWN_HELP: Mapping[str, str] = {
     "kubeconfig": "how to reach the cluster; without it the account of the pod is used, then KUBECONFIG",
     "context": "which context of the kubeconfig",
     "workers": "how many resources are worked on at a time",
+    "log_level": "from which level on log lines are written: info, warning or error",
+    "metrics_address": 'where metrics are served at /metrics, ":8080" for example; "0" is off',
+    "health_address": 'where /healthz and /readyz are served, ":8081" for example; "0" is off',
+    "leader_elect": "whether this process may write only while it holds a Lease; needed where two may run",
+    "leader_election_id": "the name of that Lease; the default keeps the released operator from writing beside us",
+    "leader_election_namespace": "its namespace; empty for restricted_namespace or, without it, that of the pod",
+    "leader_election_lease_duration": "after how long without a renewal another process takes the Lease",
+    "leader_election_renew_deadline": "after how long without a renewal this process stops writing",
+    "leader_election_retry_period": "how often the Lease is renewed or asked for",
+    "namespace_scope_lease_duration": "how long cluster-wide controllers leave restricted_namespace to us without news",
+    "namespace_scope_lease_renew_interval": "how often they are told so",
+    "operator_version": "what the Lease of a restricted controller says about its version",
+    "webhook_address": 'where the admission webhook listens, ":9443" for example; "0" is off',
+    "webhook_certificates": "the folder with the webhook's certificate: tls.crt and tls.key",
+    "webhook_secret": "NAMESPACE/NAME of the Secret for a certificate of our own making; empty where others make it",
+    "webhook_service": "the Service in front of the webhook, which a certificate of our own making is for",
+    "webhook_configuration": "the ValidatingWebhookConfiguration that is told to trust a certificate of our own making",
 }
 
 
@@ -36,13 +61,89 @@ class ControllerSettings(Value):
     kubeconfig: str = ""
     context: str = ""
     workers: int = 8
+    log_level: str = "info"
+    metrics_address: str = OFF
+    health_address: str = OFF
+    leader_elect: bool = False
+    leader_election_id: str = "dynamo.nvidia.com"
+    leader_election_namespace: str = ""
+    leader_election_lease_duration: Seconds = 15.0
+    leader_election_renew_deadline: Seconds = 10.0
+    leader_election_retry_period: Seconds = 2.0
+    namespace_scope_lease_duration: Seconds = 30.0
+    namespace_scope_lease_renew_interval: Seconds = 10.0
+    operator_version: str = "unknown"
+    webhook_address: str = OFF
+    webhook_certificates: str = ""
+    webhook_secret: str = ""
+    webhook_service: str = ""
+    webhook_configuration: str = ""
 
     def checked(self) -> ControllerSettings:
         """Return these settings if they are usable; raise InvalidSettings otherwise."""
-        if not 1 <= self.workers <= MOST_WORKERS:
-            message = f"must be between 1 and {MOST_WORKERS}, got {self.workers}"
-            raise InvalidSettings([Problem("settings/range", ("workers",), message)])
+        problems = [*_range_problems(self), *_lease_problems(self), *_address_problems(self), *_webhook_problems(self)]
+        if problems:
+            raise InvalidSettings(problems)
         return self
+
+
+def _range_problems(own: ControllerSettings) -> Iterator[Problem]:
+    if not 1 <= own.workers <= MOST_WORKERS:
+        yield Problem("settings/range", ("workers",), f"must be between 1 and {MOST_WORKERS}, got {own.workers}")
+
+    if own.log_level not in LOG_LEVELS:
+        message = f'must be one of {", ".join(LOG_LEVELS)}, got "{own.log_level}"'
+        yield Problem("settings/enum", ("log_level",), message)
+    if own.leader_elect and not own.leader_election_id:
+        yield Problem("settings/missing", ("leader_election_id",), "is needed where leader_elect is true")
+
+
+def _lease_problems(own: ControllerSettings) -> Iterator[Problem]:
+    """Yield durations that could leave two processes writing at a time; a Lease counts in whole seconds, cut off.
+
+    Specification: operator-config.md section 2.6.
+    """
+    rising = (
+        ("leader_election_retry_period", "leader_election_renew_deadline", "leader_election_lease_duration"),
+        ("namespace_scope_lease_renew_interval", "namespace_scope_lease_duration"),
+    )
+    for names in rising:
+        for name in names:
+            if getattr(own, name) <= 0:
+                yield Problem("settings/range", (name,), "must be more than 0s")
+        for shorter, longer in pairwise(names):
+            limit, words = getattr(own, longer), longer
+            if longer == names[-1]:
+                limit, words = int(limit), f"the whole seconds of {longer}"
+            if getattr(own, shorter) >= limit:
+                yield Problem("settings/range", (shorter,), f"must be less than {words}")
+
+
+def _address_problems(own: ControllerSettings) -> Iterator[Problem]:
+    taken: dict[Address, str] = {}
+    for name in ("metrics_address", "health_address", "webhook_address"):
+        try:
+            address = Address.parsed(getattr(own, name))
+        except BadAddress as error:
+            yield Problem("settings/address", (name,), str(error))
+            continue
+        if address is not None and address.port and address in taken:
+            yield Problem("settings/address", (name,), f"is the same as {taken[address]}")
+        if address is not None:
+            taken[address] = name
+
+
+def _webhook_problems(own: ControllerSettings) -> Iterator[Problem]:
+    is_on = own.webhook_address != OFF
+    if is_on and not own.webhook_certificates:
+        yield Problem("settings/missing", ("webhook_certificates",), "is needed where webhook_address is not 0")
+    if own.webhook_secret:
+        if [*map(bool, own.webhook_secret.split("/"))] != [True, True]:
+            message = f'must be NAMESPACE/NAME, got "{own.webhook_secret}"'
+            yield Problem("settings/form", ("webhook_secret",), message)
+        for name in ("webhook_service", "webhook_configuration"):
+            if not getattr(own, name):
+                yield Problem("settings/missing", (name,), "is needed where webhook_secret is set")
 
 
 class UnusableSettings(Exception):
@@ -91,12 +192,31 @@ def resolved(
 
 
 def _controller(values: Mapping[str, Any]) -> ControllerSettings:
-    for name, value in values.items():
-        wanted = int if name == "workers" else str
-        if type(value) is not wanted:
-            message = f"must be {'a whole number' if wanted is int else 'a text'}, got {value!r}"
-            raise InvalidSettings([Problem("settings/type", (name,), message)])
-    return ControllerSettings(**values).checked()
+    sorts = {field.name: _sort(field) for field in attrs.fields(ControllerSettings)}
+    return ControllerSettings(**{name: _typed(name, sorts[name], value) for name, value in values.items()}).checked()
+
+
+_WORDS: Mapping[str, tuple[type, str]] = {
+    "str": (str, "a text"),
+    "int": (int, "a whole number"),
+    "bool": (bool, "true or false"),
+    "Seconds": (str, "a duration such as 15s"),
+}
+
+
+def _typed(name: str, sort: str, value: Any) -> Any:
+    """Return the value of a setting, durations in seconds. Raises InvalidSettings."""
+    wanted, words = _WORDS[sort]
+    if type(value) is not wanted:
+        raise InvalidSettings([Problem("settings/type", (name,), f"must be {words}, got {value!r}")])
+    return _seconds(name, str(value)) if sort == "Seconds" else value
+
+
+def _seconds(name: str, text: str) -> float:
+    try:
+        return durations.parse(text) / SECOND_NS
+    except durations.InvalidDuration as error:
+        raise InvalidSettings([Problem("settings/duration", (name,), str(error))]) from None
 
 
 def _render(values: Mapping[str, Any]) -> OperatorSettings:

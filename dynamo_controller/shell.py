@@ -62,7 +62,11 @@ class Groups:
 
 @attrs.frozen(eq=False)
 class Shell:
-    """What passes work with. *settled* has, by uid, the version of objects that a needless apply did not change."""
+    """What passes work with.
+
+    *settled* has, by uid, the version of objects that a needless apply did not change; *occupied* are places where
+    objects of others were met. Both only spare requests.
+    """
 
     cluster: Cluster
     clock: Clock
@@ -72,3 +76,4 @@ class Shell:
     groups: Groups
     settings: OperatorSettings
     settled: dict[str, tuple[str, str]] = attrs.field(factory=dict)
+    occupied: set[tuple[Kind, str, str]] = attrs.field(factory=set)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-import attrs
-
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 Severity = Literal["error", "warning"]
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Problem(Value):
     """One thing that is wrong with, or doubtful about, an input.
 

@@ -11,10 +11,10 @@ from typing import Any
 import attrs
 
 from dynamo_render.errors import InvalidFacts, Problem
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class NodeShape(Value):
     """Nodes of one kind: how many, and what each of them offers."""
 
@@ -26,7 +26,7 @@ class NodeShape(Value):
     memory: str = ""
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class NamespaceFacts(Value):
     """What one namespace holds; None stands for unknown where absence would be a statement."""
 
@@ -43,7 +43,7 @@ class NamespaceFacts(Value):
     endpoint_slices: tuple[Mapping[str, Any], ...] = ()
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class ClusterFacts(Value):
     """A snapshot of a cluster; the default is a bare cluster without add-ons."""
 
@@ -121,7 +121,7 @@ def _contradictions(facts: ClusterFacts) -> Iterable[Problem]:
                 )
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class FactQuery(Value):
     """Which facts a render asks for; the answer is a ClusterFacts with at least these."""
 

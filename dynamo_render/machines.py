@@ -34,7 +34,7 @@ from dynamo_render.kube import live, manifest
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest
 from dynamo_render.settings import OperatorSettings
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 MOST_PASSES = 10
 """Passes that a rehearsal makes at most; no resource goes through as many stages."""
@@ -87,7 +87,7 @@ def machine_of(resource: Object) -> Machine:
     return found
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Rehearsal(Value):
     """What a resource leads to until something happens: *objects* that are made, *status* then, *events* on the way.
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import attrs
 
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class RestartStatus(Value):
     """How far a restart has come: ``status.restart`` of a DynamoGraphDeployment."""
 
@@ -18,7 +18,7 @@ class RestartStatus(Value):
     in_progress: tuple[str, ...] = ()
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Observed(Value):
     """Live state of one resource, by service name.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render import kinds
 from dynamo_render.errors import InvalidResource, InvalidSettings, MissingFacts, Problem
 from dynamo_render.facts import ClusterFacts, FactQuery
@@ -17,7 +15,7 @@ from dynamo_render.plans.graph import Owner, ResourcePlan
 from dynamo_render.profiles import PROFILES
 from dynamo_render.satellites import COMPONENT_SATELLITES, GRAPH_SATELLITES, REQUEST_SATELLITES
 from dynamo_render.settings import OperatorSettings
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 from dynamo_render.workloads import WORKLOADS
 
 _BUILD = {
@@ -28,7 +26,7 @@ _BUILD = {
 _IN_THE_WAY_OF_PLANNING = ("schema/", "count/")
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Rendered(Value):
     """What a resource leads to.
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import attrs
-
 from dynamo_render.kube import diff
 from dynamo_render.kube.diff import Change, Identity, ObjectChange
 from dynamo_render.kube.manifest import Manifest
 from dynamo_render.kube.shapes import Path
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 from dynamo_render.workloads import WORKLOADS
 from dynamo_render.workloads.contract import PodTemplate
 
@@ -24,7 +22,7 @@ _TEMPLATES_OF = {
 }
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class PodImpact(Value):
     """What a change means for the equal pods of one template: how many were wanted *before*, and are *after*.
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import attrs
-
 from dynamo_render.errors import Problem
 from dynamo_render.facts import ClusterFacts, NamespaceFacts
 from dynamo_render.observed import Observed
 from dynamo_render.profiles import Profile
 from dynamo_render.settings import OperatorSettings
 from dynamo_render.spec.component import ComponentSpec
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Pathway = Literal["grove", "component"]
 
@@ -26,7 +24,7 @@ METRICS_ANNOTATION = "nvidia.com/enable-metrics"
 RESTART_ANNOTATION = "nvidia.com/restartAt"
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class GraphScope(Value):
     """One graph: where it lives and what surrounds it.
 
@@ -58,7 +56,7 @@ class GraphScope(Value):
         return "dynamo" if spec.global_dynamo_namespace else f"{self.namespace}-{self.name}"
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ComponentScope(Value):
     """One component of a graph, or a component deployment of its own.
 

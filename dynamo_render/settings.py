@@ -8,12 +8,12 @@ from typing import Any
 import attrs
 
 from dynamo_render.errors import InvalidSettings, Problem
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 MINUTE_NS = 60 * 10**9
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class OperatorSettings(Value):
     """The settings of one operator; the same for every resource it renders.
 

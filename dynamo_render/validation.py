@@ -25,7 +25,7 @@ from dynamo_render.kube.repair import Repair
 from dynamo_render.settings import OperatorSettings
 from dynamo_render.spec.graph import GraphSpec
 from dynamo_render.spec.request import RequestSpec
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 IGNORE_ANNOTATION = "dynamo-render/ignore"
 GROVE_ANNOTATION = "nvidia.com/enable-grove"
@@ -38,7 +38,7 @@ _PATHWAY_RULES = ("names/grove", "provider/")
 Declared = Collection[tuple[str, str, str]]
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class _Task(Value):
     """One validation: what surrounds the resource, and whether its cluster is known or assumed."""
 

@@ -1,14 +1,26 @@
-"""Equality, hash and repr of frozen values, once for all of them.
+"""Frozen values: attrs classes that attrs builds when they are first used, with one equality, hash and repr for all.
 
-attrs can generate these for every class, at half of its cost at import: too much for a command that should answer in a
-tenth of a second. Values derive from `Value` and are declared with ``@attrs.frozen(eq=False, repr=False)``.
+Building a class takes attrs half a millisecond, and a short command uses few of the classes that it loads. So `frozen`
+takes the declaration only. The first value of the class, or the first question for its fields, lets attrs build it.
+
+Values derive from `Value` and are declared with `frozen`, in the words of attrs. Nothing here knows any of them.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from _thread import RLock  # as functools does: the module threading is slow to load
+from typing import TYPE_CHECKING, Any
 
 import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from attrs import frozen
+
+__all__ = ["Value", "frozen"]
+
+_LOCK = RLock()
 
 
 class Value:
@@ -34,3 +46,41 @@ class Value:
 
 def _fields(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in attrs.fields(type(value))}
+
+
+class _Unbuilt:
+    """Stands in a class for the fields that attrs has not collected yet; asking for them builds the class in place."""
+
+    def __init__(self, cls: type, *, kw_only: bool) -> None:
+        self._cls = cls
+        self._kw_only = kw_only
+
+    def __get__(self, _value: object, _owner: type) -> Any:
+        self.build()
+        return attrs.fields(self._cls)
+
+    def build(self) -> None:
+        """Let attrs build the class, unless that happened meanwhile."""
+        with _LOCK:
+            if self._cls.__dict__["__attrs_attrs__"] is self:
+                # Without slots attrs changes the class instead of making another.
+                attrs.frozen(self._cls, kw_only=self._kw_only, init=True, slots=False, eq=False, repr=False)
+
+
+if not TYPE_CHECKING:  # what `frozen` returns is to a type checker what attrs.frozen returns
+
+    def frozen(cls: type | None = None, *, kw_only: bool = False) -> type | Callable[[type], type]:
+        """Declare a value class as `attrs.frozen` does, without building it yet."""
+
+        def declared(cls: type) -> type:
+            unbuilt = _Unbuilt(cls, kw_only=kw_only)
+
+            def init_first(self: Any, *given: Any, **named: Any) -> None:
+                unbuilt.build()
+                self.__init__(*given, **named)
+
+            cls.__attrs_attrs__ = unbuilt
+            cls.__init__ = init_first
+            return cls
+
+        return declared if cls is None else declared(cls)

@@ -14,9 +14,13 @@ class SystemClock:
         """Return seconds that never go back."""
         return time.monotonic()
 
+    def utc(self) -> datetime:
+        """Return the time of day in UTC."""
+        return datetime.now(UTC)
+
     def timestamp(self) -> str:
         """Return the time of day as RFC 3339 text with whole seconds."""
-        return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return self.utc().strftime("%Y-%m-%dT%H:%M:%SZ")
 
     async def sleep(self, seconds: float) -> None:
         """Return after *seconds*."""

@@ -15,7 +15,7 @@ import attrs
 from aiohttp import ClientError, ClientTimeout
 from kubernetes_asyncio import client, config
 
-from dynamo_controller.adapters import answers
+from dynamo_controller.adapters import answers, transport
 from dynamo_controller.ports import FIELD_MANAGER, UNREACHABLE, ClusterError, Json, Kind, Object, Page, Selection
 from dynamo_controller.ports import WatchEvent as Event
 
@@ -76,7 +76,9 @@ class KubernetesCluster:
                 )
         except Exception as error:  # the library raises whatever parsing a broken file raises
             raise BadConfiguration(str(error)) from error
-        return cls(client.ApiClient(configuration), limits=limits)
+        api = client.ApiClient(configuration)
+        transport.settle_surroundings(api.rest_client, configuration.host or "")
+        return cls(api, limits=limits)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -87,6 +89,10 @@ class KubernetesCluster:
     def for_dry_runs(self) -> KubernetesCluster:
         """Return the same cluster over the same connections, which stores nothing that is applied."""
         return KubernetesCluster(self._api, dry_run=True, limits=self._limits)
+
+    async def reach(self) -> None:
+        """Return when the server says that it can serve, its storage included."""
+        await self._answer("GET", "/readyz", {})
 
     async def groups(self) -> frozenset[str]:
         """Return the names of the API groups that are served."""
@@ -197,15 +203,20 @@ class KubernetesCluster:
         body: Object | None = None,
         content: str = JSON,
     ) -> Json:
-        response = await self._request(method, path, query or {}, body, content)
+        return answers.content(await self._answer(method, path, query or {}, body, content), f"{method} {path}")
+
+    async def _answer(
+        self, method: str, path: str, query: Mapping[str, str], body: Object | None = None, content: str = JSON
+    ) -> str:
+        response = await self._request(method, path, query, body, content)
         try:
             async with response:
-                text = await response.text()
+                text: str = await response.text()
         except _TRANSPORT as error:
             raise ClusterError(UNREACHABLE, "Interrupted", f"{method} {path}: {error!r}") from error
         if response.status >= FIRST_REFUSAL:
             raise answers.refusal(response.status, text, response.headers)
-        return answers.content(text, f"{method} {path}")
+        return text
 
     async def _request(
         self,

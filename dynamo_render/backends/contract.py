@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import attrs
-
 from dynamo_render.plans.launch import LaunchPlan, Role
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Container = dict[str, Any]
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Backend(Value):
     """One framework.
 

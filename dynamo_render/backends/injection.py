@@ -10,11 +10,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
-import attrs
-
 from dynamo_render.backends import shell
 from dynamo_render.backends.contract import Container
 from dynamo_render.kube.patterns import pattern
+from dynamo_render.values import Value, frozen
 
 _DIRECT_PYTHON = pattern(r"(?:[^\n]*/)?python[0-9]*(?:\.[0-9]+)*")
 _PYTHON_WORD = pattern(r"\S*python[0-9.]*")
@@ -28,8 +27,8 @@ _OPTIONS_WITH_VALUE = frozenset({"--rcfile", "--init-file"})
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
-@attrs.frozen
-class Flags:
+@frozen
+class Flags(Value):
     """Flags for one role: *text* as a shell reads it, *keyword* marks the words they may follow.
 
     *need_shell* tells that *text* is only right after a shell has evaluated it.

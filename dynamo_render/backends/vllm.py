@@ -8,8 +8,6 @@ from __future__ import annotations
 import itertools
 from typing import Any, Final, Literal
 
-import attrs
-
 from dynamo_render.backends import shell
 from dynamo_render.backends.contract import Backend, Container
 from dynamo_render.backends.injection import (
@@ -28,6 +26,7 @@ from dynamo_render.backends.injection import (
 )
 from dynamo_render.kube.patterns import pattern
 from dynamo_render.plans.launch import Addressing, LaunchPlan, Role
+from dynamo_render.values import Value, frozen
 
 CACHE_MOUNT: Final = "/root/.cache/vllm"
 RAY_PORT: Final = 6379
@@ -39,8 +38,8 @@ _RAY_HEAD = f"ray start --head --port={RAY_PORT}"
 _KEEPS_CHAIN = frozenset({"&&", "|"})
 
 
-@attrs.frozen
-class Spread:
+@frozen
+class Spread(Value):
     """How the engine covers the nodes; *world* is the number of GPUs of one data-parallel rank."""
 
     mode: Literal["ray", "data-parallel"]

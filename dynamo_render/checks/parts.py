@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.kinds.contract import Reading
 from dynamo_render.kube.manifest import Manifest
 from dynamo_render.spec.component import ComponentDeploymentSpec, ComponentSpec
 from dynamo_render.spec.graph import GraphSpec
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 from dynamo_render.workloads.pod_clique_set import leader_clique, worker_clique
 
 Path = tuple["str | int", ...]
 Json = Mapping[str, Any]
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Part(Value):
     """One component: *path* leads to it, *name* is what its objects are called, *graph_envs* come from its graph."""
 
@@ -30,7 +28,7 @@ class Part(Value):
     graph_envs: tuple[Json, ...] = ()
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class PartPod(Value):
     """The pod of a component in one role, in the workload object of *kind* called *name*."""
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
 from typing import BinaryIO, TextIO
 
-import attrs
+from dynamo_render.values import Value, frozen
 
 PROGRAM = "dynamo-render"
 
@@ -15,8 +15,8 @@ FINDINGS = 1
 UNUSABLE = 2
 
 
-@attrs.frozen(eq=False)
-class Console:
+@frozen
+class Console(Value):
     """The streams and environment variables that a command uses; *stdin* is None where there is none."""
 
     stdin: BinaryIO | None
@@ -25,8 +25,8 @@ class Console:
     environ: Mapping[str, str]
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Command:
+@frozen(kw_only=True)
+class Command(Value):
     """One command: *arguments* declares its own on a parser, *run* does the work and returns the exit code."""
 
     summary: str

@@ -6,8 +6,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import attrs
-
 from dynamo_render import restarts
 from dynamo_render.commandline import differences, inputs, options
 from dynamo_render.commandline.contract import FINDINGS, UNUSABLE, Command, Console, Stopped, UsageError
@@ -17,6 +15,7 @@ from dynamo_render.commandline.sides import Side, Sides
 from dynamo_render.kube.diff import ObjectChange
 from dynamo_render.profiles import PROFILES
 from dynamo_render.restarts import PodImpact
+from dynamo_render.values import Value, frozen
 
 FORMATS = ("text", "json")
 TEMPLATES_CHANGE = 3
@@ -58,8 +57,8 @@ def _arguments(parser: ArgumentParser) -> None:
     options.add_arguments(parser)
 
 
-@attrs.frozen(eq=False)
-class _Comparison:
+@frozen
+class _Comparison(Value):
     """What differs between the sides, what that means for pods, and how many pods there were before."""
 
     changes: Sequence[ObjectChange]

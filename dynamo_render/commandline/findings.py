@@ -11,6 +11,7 @@ from dynamo_render.commandline.contract import FINDINGS, PROGRAM, UNUSABLE
 from dynamo_render.commandline.messages import Path, Report, printable
 from dynamo_render.errors import Problem, UnreadableInput, field_path
 from dynamo_render.kube.text import Places
+from dynamo_render.values import Value, frozen
 
 UNREADABLE = "input/unreadable"
 
@@ -19,8 +20,8 @@ _ABOUT_KEYS = frozenset({"schema/unknown-field", "deprecated/removed-field"})
 _ABOUT_SERVICES = "names/"
 
 
-@attrs.frozen(eq=False)
-class Finding:
+@frozen
+class Finding(Value):
     """One problem in one file; *line* and *column* count from 1, and are None where nothing was read."""
 
     file: str
@@ -38,8 +39,8 @@ class Finding:
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
-@attrs.frozen(eq=False)
-class Checked:
+@frozen
+class Checked(Value):
     """One document that was looked at, or one that could not be, with its findings in the order of the text."""
 
     file: str

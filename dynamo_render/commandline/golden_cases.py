@@ -16,6 +16,7 @@ from dynamo_render.commandline import inputs
 from dynamo_render.commandline.contract import Console
 from dynamo_render.commandline.messages import Report
 from dynamo_render.profiles import PROFILES
+from dynamo_render.values import Value, frozen
 
 INPUT = "input"
 EXPECTED = "expected"
@@ -29,8 +30,8 @@ SETTINGS, FACTS, OBSERVED = "settings.yaml", "facts.yaml", "observed.yaml"
 QUIET = Console(None, io.StringIO(), io.StringIO(), {})
 
 
-@attrs.frozen(eq=False)
-class Case:
+@frozen
+class Case(Value):
     """One case: its *name* below the golden folder, the file with its *input*, and the folders that surround it.
 
     *folders* lead from the golden folder to the case's own. *results* is where a case that is a folder keeps one result
@@ -48,16 +49,16 @@ class Case:
         return self.expected if self.results is None else os.path.join(self.results, kind, f"{profile}.yaml")
 
 
-@attrs.frozen(eq=False)
-class Stray:
+@frozen
+class Stray(Value):
     """A file that looks like a part of a case, and is none; *reason* says why."""
 
     path: str
     reason: str
 
 
-@attrs.frozen(eq=False)
-class Found:
+@frozen
+class Found(Value):
     """What a golden folder holds."""
 
     cases: tuple[Case, ...]

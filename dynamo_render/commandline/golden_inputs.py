@@ -10,8 +10,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import attrs
-
 from dynamo_render.commandline import inputs, records
 from dynamo_render.commandline.contract import Stopped
 from dynamo_render.commandline.golden_cases import FACTS, OBSERVED, QUIET, SETTINGS, Case
@@ -22,6 +20,7 @@ from dynamo_render.facts import ClusterFacts
 from dynamo_render.observed import Observed
 from dynamo_render.profiles import PROFILES
 from dynamo_render.settings import OperatorSettings
+from dynamo_render.values import Value, frozen
 
 _DELAYS = ("grove_termination_delay", "grove_termination_delay_seconds")
 
@@ -30,8 +29,8 @@ class Unusable(Exception):
     """A case cannot be rendered at all; str() says why, with positions."""
 
 
-@attrs.frozen(eq=False)
-class Content:
+@frozen
+class Content(Value):
     """What a case renders; *profile* is the one that its settings name, or empty."""
 
     resources: tuple[Any, ...]

@@ -15,12 +15,13 @@ from dynamo_render.commandline.golden_inputs import Content
 from dynamo_render.errors import InvalidResource, MissingFacts, Problem, UnreadableInput, field_path
 from dynamo_render.kube import text
 from dynamo_render.profiles import PROFILES
+from dynamo_render.values import Value, frozen
 
 _OTHER = {EXPECTED: PROBLEMS, PROBLEMS: EXPECTED}
 
 
-@attrs.frozen(eq=False)
-class Outcome:
+@frozen
+class Outcome(Value):
     """What a case leads to in one profile: the *text* of the file of its *kind*, expected or problems."""
 
     kind: str
@@ -28,8 +29,8 @@ class Outcome:
     objects: tuple[Any, ...] = ()
 
 
-@attrs.frozen(eq=False)
-class Finding:
+@frozen
+class Finding(Value):
     """What is wrong with one stored file, or with the one that should be there; *lines* show the difference."""
 
     path: str
@@ -38,8 +39,8 @@ class Finding:
     lines: tuple[str, ...] = ()
 
 
-@attrs.frozen(eq=False)
-class Verdict:
+@frozen
+class Verdict(Value):
     """What came of one case in one profile; nothing is wrong without *findings*."""
 
     case: str

@@ -18,6 +18,7 @@ from dynamo_render.errors import Problem, UnreadableInput
 from dynamo_render.kinds import GROUP, KINDS
 from dynamo_render.kube import text
 from dynamo_render.kube.text import Places
+from dynamo_render.values import Value, frozen
 
 STDIN = "-"
 ENDINGS = (".yaml", ".yml", ".json")
@@ -25,8 +26,8 @@ ENDINGS = (".yaml", ".yml", ".json")
 _OUR_KINDS = tuple(sorted({kind for _version, kind in KINDS}))
 
 
-@attrs.frozen(eq=False)
-class Source:
+@frozen
+class Source(Value):
     """A file or standard input; *named* says that the user named it, and did not only name a folder above it."""
 
     path: str
@@ -38,8 +39,8 @@ class Source:
         return "<stdin>" if self.path == STDIN else self.path
 
 
-@attrs.frozen(eq=False)
-class Document:
+@frozen
+class Document(Value):
     """One resource as it was read: its value, and where it stands."""
 
     source: str

@@ -20,6 +20,7 @@ from dynamo_render.kube import structural
 from dynamo_render.observed import Observed
 from dynamo_render.profiles import PROFILES
 from dynamo_render.settings import OperatorSettings
+from dynamo_render.values import Value, frozen
 
 VARIABLE_PREFIX = "DYNAMO_RENDER_"
 DEBUG = "DYNAMO_RENDER_DEBUG"
@@ -54,8 +55,8 @@ _FIELDS = {field.name: field for field in attrs.fields(OperatorSettings)}
 _TYPES = {name: getattr(field.type, "__name__", field.type) for name, field in _FIELDS.items()}
 
 
-@attrs.frozen(eq=False)
-class Options:
+@frozen
+class Options(Value):
     """What surrounds the resources to render; *observed* is None unless given."""
 
     settings: OperatorSettings
@@ -63,8 +64,8 @@ class Options:
     observed: Observed | None
 
 
-@attrs.frozen(eq=False)
-class _Given:
+@frozen
+class _Given(Value):
     """A setting from a flag or a variable, which *origin* names."""
 
     value: Any

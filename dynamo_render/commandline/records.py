@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-import attrs
-
 from dynamo_render.commandline.contract import Console, Stopped
 from dynamo_render.commandline.inputs import Source, content
 from dynamo_render.commandline.messages import Path, Report
 from dynamo_render.errors import InvalidInput, Problem, UnreadableInput
 from dynamo_render.kube import structural, text
 from dynamo_render.kube.text import Places
+from dynamo_render.values import Value, frozen
 
 PARTS = frozenset({"settings", "facts", "observed"})
 
 Record = TypeVar("Record")
 
 
-@attrs.frozen(eq=False)
-class RecordFile:
+@frozen
+class RecordFile(Value):
     """What one file says about one part; *prefix* leads to it where the file holds several parts."""
 
     name: str

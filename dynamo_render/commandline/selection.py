@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import attrs
-
 from dynamo_render.commandline.contract import UsageError
+from dynamo_render.values import Value, frozen
 
 KEYS = ("kind", "name", "namespace", "component", "apiVersion")
 
@@ -16,8 +15,8 @@ _COMPONENT = "nvidia.com/dynamo-component"
 Traits = Mapping[str, frozenset[str]]
 
 
-@attrs.frozen(eq=False)
-class Selection:
+@frozen
+class Selection(Value):
     """Conditions on what is shown: every key of one of *alternatives* must have one of its values; none selects all."""
 
     alternatives: tuple[Traits, ...] = ()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render import pipeline
 from dynamo_render.commandline.inputs import Document
 from dynamo_render.commandline.messages import Report
@@ -15,13 +13,14 @@ from dynamo_render.commandline.render import with_namespace
 from dynamo_render.errors import InvalidResource, MissingFacts, Problem
 from dynamo_render.kube import manifest
 from dynamo_render.kube.manifest import Manifest
+from dynamo_render.values import Value, frozen
 
 # What an object comes from: the identity of a resource, or the place of what has none.
 Origin = tuple[object, ...]
 
 
-@attrs.frozen(eq=False)
-class Side:
+@frozen
+class Side(Value):
     """Objects by their origin; None for a resource that is refused."""
 
     objects: Mapping[Origin, tuple[Manifest, ...] | None]

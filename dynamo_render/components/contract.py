@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.scope import ComponentScope
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Json = dict[str, Any]
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class ServicePort(Value):
     """The port that a component's Service offers; *app_protocol* is set on the Grove pathway only."""
 
@@ -33,7 +31,7 @@ class ServicePort(Value):
 SYSTEM_PORT = ServicePort("system", 9090, "system")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Base(Value):
     """What the components of one type start from; fresh values, so that later layers may build on them.
 
@@ -46,7 +44,7 @@ class Base(Value):
     probes: Mapping[str, Mapping[str, Any]]
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ComponentType(Value):
     """One component type. *runs_engine* says whether a backend framework starts its main container."""
 

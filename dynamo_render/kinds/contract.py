@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.errors import Problem
 from dynamo_render.facts import ClusterFacts, FactQuery
 from dynamo_render.kube.repair import Repair
@@ -15,10 +13,10 @@ from dynamo_render.plans.graph import ResourcePlan
 from dynamo_render.profiles import Profile
 from dynamo_render.settings import OperatorSettings
 from dynamo_render.spec.metadata import Metadata
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Reading(Value):
     """A resource as its classes, with what was wrong with it; *status* is what it carries of its own status.
 
@@ -32,7 +30,7 @@ class Reading(Value):
     repair: Repair | None = None
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Inputs(Value):
     """What surrounds a resource while it is planned.
 
@@ -46,7 +44,7 @@ class Inputs(Value):
     judge: Callable[[Mapping[str, Any]], Iterable[Problem]] = lambda _resource: ()
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Kind(Value):
     """One kind of custom resource.
 

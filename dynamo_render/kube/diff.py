@@ -10,18 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-import attrs
-
 from dynamo_render.errors import field_path
 from dynamo_render.kube import manifest, shapes, structural
 from dynamo_render.kube.manifest import Manifest
 from dynamo_render.kube.shapes import ANY, Entry, Path, Shape, Step
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Identity = tuple[str, str, str, str]
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Change(Value):
     """One difference, from *old* to *new*; the values are those of the inputs, and not copies.
 
@@ -40,7 +38,7 @@ class Change(Value):
         return field_path(self.path)
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class ObjectChange(Value):
     """One object that is not the same on both sides; *old* or *new* is None where it is missing."""
 

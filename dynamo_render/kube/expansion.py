@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.kube.patterns import pattern
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 _REFERENCE = pattern(r"\$(?:\$|\(([^)]*)\))")
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Variable(Value):
     """One variable of a container; *value* is None where only the running cluster knows it, *source* says who does."""
 

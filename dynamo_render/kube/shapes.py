@@ -12,10 +12,10 @@ from functools import cache
 import attrs
 
 from dynamo_render.kube import embedded_types
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Entry(Value):
     """A step into a list whose entries go by *keys*; *occurrence* counts, from 0, those with the same keys."""
 
@@ -37,7 +37,7 @@ def entry(**keys: object) -> Entry:
     return Entry(tuple(keys.items()))
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Shape(Value):
     """The shape of one value.
 

@@ -14,7 +14,7 @@ import attrs
 
 from dynamo_render.errors import Problem
 from dynamo_render.kube import durations, embedded_types, patterns, quantity
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Where = tuple["Where", "str | int"] | None
 Emit = Literal["always", "if-set", "non-zero", "non-empty"]
@@ -57,7 +57,7 @@ class Findings:
         self.problems.append(Problem(f"schema/{rule}", path_of(where), message, hint, "warning"))
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Scalar(Value):
     """A leaf, by the word for its type.
 
@@ -74,7 +74,7 @@ class Scalar(Value):
     pattern: str | None = None
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class ListOf(Value):
     """A list of *item*; with *keys* its entries are told apart by these keys and may not repeat.
 
@@ -88,7 +88,7 @@ class ListOf(Value):
     atomic: bool = False
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class MapOf(Value):
     """A mapping with free string keys and values of *item*; an apply replaces an *atomic* one as a whole."""
 
@@ -97,7 +97,7 @@ class MapOf(Value):
     atomic: bool = False
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Field(Value):
     """One declared key of a struct; *attribute* names it in the class that the struct builds."""
 
@@ -109,7 +109,7 @@ class Field(Value):
     null_hint: str | None = None
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Demand(Value):
     """A rule between the keys of one struct: where the boolean *when* is true, each of *needs* is present."""
 
@@ -119,7 +119,7 @@ class Demand(Value):
     message: str
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Struct(Value):
     """A mapping with declared keys.
 
@@ -141,7 +141,7 @@ class Struct(Value):
     atomic: bool = False
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Ref(Value):
     """A type of `embedded_types`, compiled when first needed; *form* changes its struct before that."""
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import attrs
-
 from dynamo_render.errors import UnreadableInput
+from dynamo_render.values import Value, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,8 +30,8 @@ _HIDEABLE_COLON = re.compile(r"""[&*!][^\s,\[\]{}]*|(?<=[^\s,\[\]{}"'?:&*!]):(?=
 _MOST_REPAIRS = 100
 
 
-@attrs.frozen
-class Piece:
+@frozen
+class Piece(Value):
     """The text of one document, and the stream and the offset it was cut from."""
 
     text: str

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Owner(Value):
     """The resource that owns an object; its UID is known to a cluster only."""
 
@@ -18,7 +16,7 @@ class Owner(Value):
     name: str
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Step(Value):
     """One call of a builder: *entry* names it in its room's table, *plan* is all it sees."""
 
@@ -27,7 +25,7 @@ class Step(Value):
     owner: Owner | None
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class ResourcePlan(Value):
     """Everything that is decided about one resource, in apply order."""
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-import attrs
-
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Role = Literal["main", "leader", "worker"]
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Addressing(Value):
     """How the pods of one multinode replica find each other, as texts that the kubelet or a shell expands.
 
@@ -28,7 +26,7 @@ class Addressing(Value):
     waits_for_names: bool
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class LaunchPlan(Value):
     """What a backend needs to know to start its engine in each role of one component.
 

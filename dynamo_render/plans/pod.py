@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.plans.launch import LaunchPlan
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Json = dict[str, Any]
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Overrides(Value):
     """What a user says over a base: *content* to merge, *cleared* the keys that an explicit empty value removes.
 
@@ -27,7 +25,7 @@ class Overrides(Value):
     probes_replace: bool = True
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ResourcePlan(Value):
     """Amounts laid over those of the main container, by resource name, and further claims."""
 
@@ -36,7 +34,7 @@ class ResourcePlan(Value):
     claims: tuple[Json, ...] = ()
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class VolumePlan(Value):
     """Mounts as (volume, path) pairs and volumes, both in order; *cache_root* is the engine's compilation cache."""
 
@@ -45,7 +43,7 @@ class VolumePlan(Value):
     cache_root: str | None = None
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class PodPlan(Value):
     """The pods of one component in every role.
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class ModelCache(Value):
     """The claim that holds models, and where the profiler finds it."""
 
@@ -18,7 +16,7 @@ class ModelCache(Value):
     mount_path: str
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ProfilingJobPlan(Value):
     """One run of the profiler for the request called *request*, whose *uid* is known to a cluster only.
 

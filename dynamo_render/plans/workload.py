@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.plans.launch import Role
 from dynamo_render.plans.pod import PodPlan
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Json = dict[str, Any]
 Labels = Mapping[str, str]
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class DeploymentPlan(Value):
     """A Deployment; *replicas* None leaves the count to the API server."""
 
@@ -31,7 +29,7 @@ class DeploymentPlan(Value):
     pod: PodPlan
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class LeaderWorkerSetPlan(Value):
     """One replica of a multinode component: a LeaderWorkerSet over *size* nodes and the PodGroup that schedules it."""
 
@@ -47,7 +45,7 @@ class LeaderWorkerSetPlan(Value):
     pod: PodPlan
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class CliquePlan(Value):
     """One clique: the pods of one role of one component."""
 
@@ -60,7 +58,7 @@ class CliquePlan(Value):
     pod: PodPlan
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ScalingGroupPlan(Value):
     """Leader and worker cliques that scale together; *replicas* None leaves the count to Grove."""
 
@@ -69,7 +67,7 @@ class ScalingGroupPlan(Value):
     replicas: int | None
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class PodCliqueSetPlan(Value):
     """All pods of a graph on Grove; *termination_delay* is a duration text, None leaves it out."""
 
@@ -80,7 +78,7 @@ class PodCliqueSetPlan(Value):
     groups: tuple[ScalingGroupPlan, ...]
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ComponentResourcePlan(Value):
     """A DynamoComponentDeployment made from a service of a graph."""
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import attrs
 
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Probes = Mapping[str, Mapping[str, Any]]
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Profile(Value):
     """The behaviour of one release of the operator, or the documented behaviour of that time."""
 

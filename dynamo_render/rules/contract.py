@@ -11,7 +11,7 @@ from typing import Any, Literal
 import attrs
 
 from dynamo_render.errors import Severity
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Json = Mapping[str, Any]
 
@@ -24,7 +24,7 @@ NULL: object = object()
 Base = Literal["graph", "component", "request", "model"]
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Example(Value):
     """A resource, as an *edit* of the *base* of its kind, with what surrounds it.
 
@@ -48,7 +48,7 @@ class Example(Value):
         return None if self.old is None else _edited(self.base, self.old)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Rule(Value):
     """One rule: *sentence* says what is refused or doubtful, *section* where the specification says so."""
 

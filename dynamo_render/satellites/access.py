@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import attrs
-
 from dynamo_render.components import epp, planner
 from dynamo_render.errors import Problem
 from dynamo_render.facts import FactQuery
@@ -14,7 +12,7 @@ from dynamo_render.kube import structural
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.pods import accounts
 from dynamo_render.satellites.contract import Graph, GraphSatellite, RequestSatellite
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 RBAC = "rbac.authorization.k8s.io"
 
@@ -29,7 +27,7 @@ DISCOVERY_RULES: tuple[dict[str, Any], ...] = (
 )
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class AccessPlan(Value):
     """An account and its binding: to the Role made of *rules*, or without rules to the ClusterRole *cluster_role*."""
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import attrs
-
 from dynamo_render.facts import FactQuery
 from dynamo_render.kube.manifest import Manifest
 from dynamo_render.scope import ComponentScope, GraphScope
 from dynamo_render.spec.graph import GraphSpec
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Graph(Value):
     """A graph as satellites see it at plan time: scope, own fields, and components in service-name order."""
 
@@ -23,7 +21,7 @@ class Graph(Value):
     components: Sequence[ComponentScope]
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class GraphSatellite(Value):
     """Objects that a graph has once. *owned* is false for objects that several graphs of a namespace share."""
 
@@ -33,7 +31,7 @@ class GraphSatellite(Value):
     needs: Callable[[Graph], FactQuery] = lambda _graph: FactQuery()
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ComponentSatellite(Value):
     """Objects that each component has."""
 
@@ -41,7 +39,7 @@ class ComponentSatellite(Value):
     build: Callable[[Any], tuple[Manifest, ...]]
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class RequestSatellite(Value):
     """Objects beside the profiling Job of a request, which plans them itself."""
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.components.epp import CONFIG_KEY
 from dynamo_render.kube import text
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import Graph, GraphSatellite
 from dynamo_render.scope import ComponentScope
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 CONFIG_API_VERSION = "inference.networking.x-k8s.io/v1alpha1"
 CONFIG_KIND = "EndpointPickerConfig"
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ConfigPlan(Value):
     """The configuration text of the picker."""
 
@@ -28,7 +26,7 @@ class ConfigPlan(Value):
     text: str
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class PoolPlan(Value):
     """The pool of frontends that the picker chooses from."""
 

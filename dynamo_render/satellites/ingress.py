@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import ComponentSatellite
 from dynamo_render.scope import ComponentScope, GraphScope
 from dynamo_render.spec.component import Ingress, IngressTls
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 DEFAULT_HOST_SUFFIX = "local"
 BACKEND_PORT = 8000
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class IngressPlan(Value):
     """A host routed to a component by an ingress controller; *tls* is None, or the entry of its certificate."""
 
@@ -30,7 +28,7 @@ class IngressPlan(Value):
     tls: Mapping[str, Any] | None
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class VirtualServicePlan(Value):
     """A host routed to a component by an Istio gateway."""
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import attrs
-
 from dynamo_render.kube import names
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import ComponentSatellite
 from dynamo_render.scope import ComponentScope
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 MODEL_HASH_LABEL = "nvidia.com/dynamo-base-model-hash"
 MODEL_ANNOTATION = "nvidia.com/dynamo-base-model"
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ModelServicePlan(Value):
     """The Service of one base model; shared by all graphs of a namespace that serve it."""
 

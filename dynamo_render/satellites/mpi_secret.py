@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render import backends
 from dynamo_render.backends import detect
 from dynamo_render.components import component_type
@@ -15,10 +13,10 @@ from dynamo_render.kube import structural
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import Graph, GraphSatellite
 from dynamo_render.scope import ComponentScope
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class SecretPlan(Value):
     """A copy of a Secret; *content* holds its type and data."""
 

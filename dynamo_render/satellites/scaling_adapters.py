@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import attrs
-
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import Graph, GraphSatellite
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class AdapterPlan(Value):
     """The adapter of one service."""
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.components import component_type
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.satellites.contract import ComponentSatellite
 from dynamo_render.scope import ComponentScope
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 STEALING_ANNOTATION = "nvidia.com/enable-stealing-traffic-debug-mode"
 DISCOVERY_BACKEND_LABEL = "nvidia.com/dynamo-discovery-backend"
@@ -19,7 +17,7 @@ DISCOVERY_ENABLED_LABEL = "nvidia.com/dynamo-discovery-enabled"
 DEBUG_TARGET = {"nvidia.com/dynamo-deployment-target-type": "debug"}
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ServicePlan(Value):
     """One Service with one port."""
 

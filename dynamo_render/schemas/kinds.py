@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-import attrs
-
 from dynamo_render.kube import schema_forms
 from dynamo_render.kube.structural import STRING, Field, Ref, Scalar, Struct
 from dynamo_render.spec import component, graph, model, request, scaling_adapter, status, worker_metadata
 from dynamo_render.spec.structure import struct_of
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 GROUP: Final = "nvidia.com"
 VERSION: Final = "v1alpha1"
@@ -30,7 +28,7 @@ _RELEASE_ANNOTATIONS: Final = {
 }
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Column(Value):
     """A column that ``kubectl get`` prints: its heading, its type and where its value is."""
 
@@ -39,7 +37,7 @@ class Column(Value):
     path: str
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Scale(Value):
     """Where the scale subresource finds its three values."""
 
@@ -48,7 +46,7 @@ class Scale(Value):
     selector: str
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class CustomKind(Value):
     """One kind: how it is called, how it is listed, and the classes of what it holds."""
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.kube import structural
 from dynamo_render.kube.structural import (
     BOOLEAN,
@@ -25,12 +23,12 @@ from dynamo_render.kube.structural import (
     Struct,
 )
 from dynamo_render.spec.structure import key, struct_of
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Json = dict[str, Any]
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ResourceItem(Value):
     """Amounts of one side (requests or limits), as quantity texts."""
 
@@ -41,7 +39,7 @@ class ResourceItem(Value):
     custom: Mapping[str, str] | None = key(STRING_MAP, emit="non-empty")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Resources(Value):
     """Requests, limits and resource claims of the main container."""
 
@@ -50,7 +48,7 @@ class Resources(Value):
     claims: list[Json] | None = key(ListOf(Ref("core/v1.ResourceClaim")), emit="non-empty")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class VolumeMount(Value):
     """A claim mounted into the main container, perhaps as the compilation cache of its engine."""
 
@@ -59,14 +57,14 @@ class VolumeMount(Value):
     use_as_compilation_cache: bool = key(BOOLEAN, emit="non-zero", default=False)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class IngressTls(Value):
     """The certificate of an ingress host."""
 
     secret_name: str | None = key(STRING, emit="non-zero")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Ingress(Value):
     """How a component is reached from outside."""
 
@@ -82,7 +80,7 @@ class Ingress(Value):
     ingress_controller_class_name: str | None = key(STRING)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ModelRef(Value):
     """The base model that a component serves."""
 
@@ -90,7 +88,7 @@ class ModelRef(Value):
     revision: str | None = key(STRING, emit="non-zero")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class SharedMemory(Value):
     """Size of ``/dev/shm``, or that there is none."""
 
@@ -98,7 +96,7 @@ class SharedMemory(Value):
     size: str | None = key(QUANTITY, emit="always")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ExtraPodMetadata(Value):
     """Labels and annotations for created pods."""
 
@@ -140,14 +138,14 @@ def without_zeros(struct: Struct, content: Mapping[str, Any]) -> Json:
     return {name: entry for name, entry in content.items() if entry or struct.fields[name].emit in {"if-set", "always"}}
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Multinode(Value):
     """Number of nodes that one replica spans."""
 
     node_count: int = key(Scalar("int32", minimum=2), required=True, default=2, emit="always")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ScalingAdapter(Value):
     """Whether a scaling adapter owns the replicas."""
 
@@ -196,7 +194,7 @@ EPP_CONFIG = Struct(
 )
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class EppConfig(Value):
     """Where the endpoint picker finds its configuration."""
 
@@ -204,7 +202,7 @@ class EppConfig(Value):
     config: Json | None = key(EPP_CONFIG)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Autoscaling(Value):
     """The deprecated autoscaling block; accepted, never rendered in this generation."""
 
@@ -239,7 +237,7 @@ CONTAINER = _container()
 POD_SPEC = _pod_spec(CONTAINER)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ComponentSpec(Value):
     """Everything that can be said about one component."""
 
@@ -283,7 +281,7 @@ class ComponentSpec(Value):
         return self.extra_pod_spec.pod if self.extra_pod_spec else {}
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ComponentDeploymentSpec(ComponentSpec):
     """The spec of a DynamoComponentDeployment: one component and its engine."""
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import attrs
-
 from dynamo_render.kube.structural import BOOLEAN, QUANTITY, STRING, Demand, ListOf, MapOf, Ref, Scalar
 from dynamo_render.spec.component import ComponentSpec
 from dynamo_render.spec.structure import key, struct_of
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Claim(Value):
     """A PersistentVolumeClaim to create or to expect."""
 
@@ -33,7 +31,7 @@ class Claim(Value):
     volume_access_mode: str | None = key(STRING, emit="non-zero")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class RestartStrategy(Value):
     """In which order services restart."""
 
@@ -41,7 +39,7 @@ class RestartStrategy(Value):
     order: list[str] | None = key(ListOf(STRING), emit="non-empty")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Restart(Value):
     """A wish to restart all services once for each new id."""
 
@@ -49,7 +47,7 @@ class Restart(Value):
     strategy: RestartStrategy | None = key(RestartStrategy)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class GraphSpec(Value):
     """A graph of components with what they share."""
 

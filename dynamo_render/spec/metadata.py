@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.kube.structural import BOOLEAN, INT64, STRING, STRING_MAP, Field, ListOf, Struct
 from dynamo_render.spec.structure import key, struct_of
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 OWNER_REFERENCE = Struct(
     "OwnerReference",
@@ -24,7 +22,7 @@ OWNER_REFERENCE = Struct(
 )
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Metadata(Value):
     """Name, namespace and what hangs on a resource."""
 

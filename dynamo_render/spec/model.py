@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
 from dynamo_render.kube.structural import BOOLEAN, INTEGER, STRING, ListOf, Scalar
 from dynamo_render.spec.status import CONDITIONS
 from dynamo_render.spec.structure import key, struct_of
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ModelSource(Value):
     """Where an adapter is loaded from."""
 
     uri: str = key(STRING, required=True, emit="always")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ModelSpec(Value):
     """A model by name, and the base model whose components serve it."""
 
@@ -29,7 +27,7 @@ class ModelSpec(Value):
     source: ModelSource | None = key(ModelSource)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ModelEndpoint(Value):
     """One pod that can serve the model."""
 
@@ -38,7 +36,7 @@ class ModelEndpoint(Value):
     ready: bool = key(BOOLEAN, required=True, emit="always")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ModelStatus(Value):
     """Which pods can serve the model, and how many do."""
 

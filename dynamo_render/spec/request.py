@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.kube.structural import ANY_OBJECT, BOOLEAN, INT64, STRING, STRING_MAP, ListOf, Ref, Scalar, Struct
 from dynamo_render.spec.status import CONDITIONS
 from dynamo_render.spec.structure import key
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Json = dict[str, Any]
 
 EMBEDDED_RESOURCE = Struct("embedded resource", {}, closed=False, keeps_unknown=True, embedded_resource=True)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ConfigMapEntry(Value):
     """One key of a ConfigMap of the same namespace."""
 
@@ -25,7 +23,7 @@ class ConfigMapEntry(Value):
     key: str = key(STRING, emit="non-zero", default="disagg.yaml")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ProfilingConfig(Value):
     """What the profiling job runs and with which configuration."""
 
@@ -37,7 +35,7 @@ class ProfilingConfig(Value):
     tolerations: list[Json] | None = key(ListOf(Ref("core/v1.Toleration")), emit="non-empty")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class DeploymentOverrides(Value):
     """What the created graph gets instead of what profiling chose."""
 
@@ -48,7 +46,7 @@ class DeploymentOverrides(Value):
     workers_image: str | None = key(STRING, emit="non-zero")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class RequestSpec(Value):
     """A model, the engine that serves it, and how the best deployment is found."""
 
@@ -61,7 +59,7 @@ class RequestSpec(Value):
     deployment_overrides: DeploymentOverrides | None = key(DeploymentOverrides)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class RequestedDeployment(Value):
     """The graph that was created for a request."""
 
@@ -71,7 +69,7 @@ class RequestedDeployment(Value):
     created: bool | None = key(BOOLEAN, emit="non-zero")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class RequestStatus(Value):
     """Where a request is between profiling and serving, and what came out."""
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import attrs
-
 from dynamo_render.kube.structural import INT32, STRING, Scalar
 from dynamo_render.spec.structure import key
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 _NAME = Scalar("string", min_length=1)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ServiceReference(Value):
     """A service of a graph in the same namespace, in the graph's own spelling."""
 
@@ -19,7 +17,7 @@ class ServiceReference(Value):
     service_name: str = key(_NAME, required=True, emit="always")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ScalingAdapterSpec(Value):
     """How many replicas a service should have."""
 
@@ -27,7 +25,7 @@ class ScalingAdapterSpec(Value):
     dgd_ref: ServiceReference = key(ServiceReference, required=True, emit="always")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ScalingAdapterStatus(Value):
     """What autoscalers read: the replicas, and a selector of their pods.
 

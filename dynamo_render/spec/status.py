@@ -13,7 +13,7 @@ import attrs
 from dynamo_render.kube import structural
 from dynamo_render.kube.structural import INT64, STRING, STRING_MAP, ListOf, MapOf, Scalar, Struct
 from dynamo_render.spec.structure import key, struct_of
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 Json = dict[str, Any]
 
@@ -42,7 +42,7 @@ _COUNT = Scalar("int32", minimum=0)
 _WORKLOADS = ("PodClique", "PodCliqueScalingGroup", "Deployment", "LeaderWorkerSet")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ReplicaStatus(Value):
     """How far the workload of one component has come; what its kind of workload does not count is absent."""
 
@@ -54,7 +54,7 @@ class ReplicaStatus(Value):
     available_replicas: int | None = key(_COUNT)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class RestartProgress(Value):
     """How far a wanted restart has come."""
 
@@ -63,7 +63,7 @@ class RestartProgress(Value):
     in_progress: list[str] | None = key(ListOf(STRING), emit="non-empty")
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class GraphStatus(Value):
     """The state of a graph, in total and by service."""
 
@@ -73,7 +73,7 @@ class GraphStatus(Value):
     restart: RestartProgress | None = key(RestartProgress)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ComponentDeploymentStatus(Value):
     """The state of one component."""
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
 from dynamo_render.kube.structural import ANY_OBJECT
 from dynamo_render.spec.structure import key
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class WorkerMetadataSpec(Value):
     """Whatever the worker wrote."""
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest
 from dynamo_render.kube.shapes import ANY, Path, Shape
 from dynamo_render.plans.launch import Addressing, Role
 from dynamo_render.scope import ComponentScope
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class EffectivePod(Value):
     """One pod that a workload object leads to: its role, its rank among the nodes of a replica, its spec.
 
@@ -32,7 +30,7 @@ class EffectivePod(Value):
     runtime_env_is_appended: bool = False
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class PodTemplate(Value):
     """What an emitted object says about a number of equal *pods*; *name* is unique in the object.
 
@@ -45,7 +43,7 @@ class PodTemplate(Value):
     replaced_by: tuple[Path, ...]
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Readiness(Value):
     """Whether a live workload serves what its spec asks for.
 
@@ -62,7 +60,7 @@ class Readiness(Value):
         return not self.reason
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Workload(Value):
     """One workload kind.
 

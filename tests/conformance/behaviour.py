@@ -7,10 +7,9 @@ beside the repository and never writes.
 
 from __future__ import annotations
 
+import copy
 import json
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import attrs
 
@@ -21,12 +20,9 @@ from dynamo_render.kinds.dynamo_graph_deployment.status import graph_status
 from dynamo_render.kinds.shared import failures
 from dynamo_render.kinds.shared.conditions import with_transition_times
 from dynamo_render.kinds.shared.failures import Failure
-from tests.conformance.comparison import FOLDER
+from tests.conformance import story_states
+from tests.conformance.story_states import COMPONENT, GRAPH, Json, State
 
-Json = dict[str, Any]
-
-GROUP = "nvidia.com/v1alpha1"
-GRAPH, COMPONENT = "DynamoGraphDeployment", "DynamoComponentDeployment"
 NAMESPACE = "stories"
 GIVES_UP = "Failed to reconcile DynamoComponentDeployment: "
 
@@ -42,43 +38,24 @@ SETTINGS = OperatorSettings(
 API_GROUPS = frozenset({"grove.io", "leaderworkerset.x-k8s.io", "scheduling.volcano.sh", "inference.networking.k8s.io"})
 
 
-@attrs.frozen(eq=False)
-class Moment:
-    """One resource after one step of a story: its recorded status beside ours."""
-
-    story: str
-    step: int
-    kind: str
-    name: str
-    recorded: Mapping[str, Any]
-    ours: Mapping[str, Any]
-
-    def unequal(self) -> list[str]:
-        """Return the fields of the status in which both differ."""
-        theirs, mine = _comparable(self.recorded), _comparable(self.ours)
-        return [field for field in sorted(theirs.keys() | mine.keys()) if theirs.get(field) != mine.get(field)]
-
-
-def stories() -> list[Json]:
-    """Return the recorded stories; none when the folder is absent."""
-    path = FOLDER / "behaviour.jsonl"
-    if not path.is_file():
-        return []
-    text = path.read_text(encoding="utf-8").replace("(namespace)", NAMESPACE)
-    return [json.loads(line) for line in text.splitlines()]
-
-
-def moments(story: Json) -> Iterator[Moment]:
-    """Yield every resource after every step of *story* that came to rest."""
+def played_states(story: Json) -> list[State]:
+    """Return what the namespace of *story* held after each step, with our statuses in place of the recorded ones."""
     cluster = _Cluster()
-    for index, entry in enumerate(story["trace"]):
+    found = []
+    trace = json.loads(json.dumps(story["trace"]).replace(story_states.NAMESPACE, NAMESPACE))
+    for entry, recorded in zip(trace, story_states.recorded_states(story), strict=True):
         cluster.plays(entry)
         cluster.settles(entry)
-        if entry.get("unsettled"):
-            continue
-        for (_version, kind, name), resource in sorted(cluster.resources().items()):
-            recorded = entry["resources"][f"{kind}/{name}"]["status"] or {}
-            yield Moment(story["id"], index, kind, name, recorded, resource.get("status", {}))
+        written = {f"{key[1]}/{key[2]}": copy.deepcopy(live) for key, live in cluster.resources().items()}
+        told = {
+            name: story_states.resource_state(_told(live, entry["resources"][name])) for name, live in written.items()
+        }
+        found.append(attrs.evolve(recorded, resources={**recorded.resources, **told}, written=written))
+    return found
+
+
+def _told(live: Json, recorded: Json) -> Json:
+    return {**recorded, "generation": live["metadata"]["generation"], "status": live.get("status")}
 
 
 class _Cluster:
@@ -205,18 +182,6 @@ def _refusal_of_the_server(recorded: Json) -> Failure | None:
         if condition["reason"] == "Reconciling":
             return Failure("error", condition["message"].removeprefix(GIVES_UP))
     return None
-
-
-def _comparable(status: Mapping[str, Any]) -> Json:
-    """Return what must agree: everything but times, messages of failures, and generations inside conditions."""
-    fields = {key: value for key, value in status.items() if key != "conditions"}
-    conditions = status.get("conditions") or ()
-    for condition in conditions:
-        fields[f"condition {condition['type']}"] = f"{condition['status']} {condition['reason']}"
-        if condition["reason"] == "some_resources_are_not_ready":
-            # The released operator names services in random order.
-            fields["message"] = sorted(re.split("; |: ", condition["message"]))
-    return fields
 
 
 def _merged(found: Json, patch: Json) -> Json:

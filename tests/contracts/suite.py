@@ -14,7 +14,7 @@ import pytest
 
 from dynamo_controller import fields, projection
 from dynamo_controller.adapters.clock import SystemClock
-from dynamo_controller.apply import ADAPTER
+from dynamo_controller.apply import ADAPTER, NO_VERSION
 from dynamo_controller.ports import Cluster, ClusterError, Kind, Selection, WatchEvent
 from dynamo_controller.store import Store
 from dynamo_controller.watch import Reflector, Surroundings
@@ -92,6 +92,14 @@ async def an_apply_to_a_version_that_has_passed_is_a_conflict(cluster: Cluster, 
     await cluster.merge(stored, {"data": {"a": "2"}})
     old = pinned(config(namespace, a="3"), resourceVersion=stored["metadata"]["resourceVersion"])
     assert (await refusal(cluster.apply(old, force=True))).is_conflict
+
+
+async def an_apply_with_no_version_makes_an_object_and_never_changes_one(cluster: Cluster, namespace: str) -> None:
+    new = pinned(config(namespace, a="1"), resourceVersion=NO_VERSION)
+    stored = await cluster.apply(new, force=True)
+    assert stored["data"] == {"a": "1"}
+    assert (await refusal(cluster.apply(new, force=True))).is_conflict
+    assert await cluster.get(CONFIG, namespace, "c") == stored
 
 
 async def what_was_applied_needs_no_apply_until_something_changes(cluster: Cluster, namespace: str) -> None:
@@ -217,6 +225,7 @@ CONTRACTS = (
     an_apply_to_another_object_of_that_name_is_a_conflict,
     an_apply_to_an_object_that_has_gone_is_a_conflict,
     an_apply_to_a_version_that_has_passed_is_a_conflict,
+    an_apply_with_no_version_makes_an_object_and_never_changes_one,
     what_was_applied_needs_no_apply_until_something_changes,
     an_object_is_created_once,
     a_merge_into_a_version_that_has_passed_is_a_conflict,

@@ -113,6 +113,27 @@ def test_a_flag_beats_the_environment_which_beats_the_file_which_beats_the_defau
         ([], {"DYNAMO_RENDER_VIRTUAL_SERVICE_SUPPORTS_HTTPS": "maybe"}, "", "must be true or false, got 'maybe'"),
         ([], {}, "- a\n", "must be a mapping of settings"),
         ([], {}, "a: 1\n---\nb: 2\n", "must be one document"),
+        (["--log-level", "debug"], {}, "", "log_level: must be one of info, warning, error"),
+        (["--metrics-address", "8080"], {}, "", 'metrics_address: must be "0", ":PORT" or "HOST:PORT", got "8080"'),
+        (["--metrics-address", ":1", "--health-address", ":1"], {}, "", "health_address: is the same as metrics_add"),
+        (["--leader-elect", "--leader-election-id", ""], {}, "", "leader_election_id: is needed"),
+        (
+            ["--leader-election-retry-period", "10s"],
+            {},
+            "",
+            "must be less than leader_election_renew_deadline",
+        ),
+        (["--leader-election-lease-duration", "10.9s"], {}, "", "leader_election_renew_deadline: must be less than"),
+        (["--leader-election-retry-period", "0s"], {}, "", "leader_election_retry_period: must be more than 0s"),
+        (["--leader-election-retry-period", "2"], {}, "", "leader_election_retry_period: "),
+        ([], {}, "leader_election_retry_period: 2\n", "must be a duration such as 15s, got 2"),
+        ([], {}, "leader_elect: maybe\n", "leader_elect: must be true or false, got 'maybe'"),
+        (
+            ["--namespace-scope-lease-renew-interval", "30s"],
+            {},
+            "",
+            "namespace_scope_lease_renew_interval: must be les",
+        ),
         (["--discovery-backend", "zookeeper"], {}, "", "discovery_backend"),
     ],
 )
@@ -122,3 +143,29 @@ def test_settings_that_cannot_be_used_are_named(
     with pytest.raises(UnusableSettings) as caught:
         resolved(words, environ, file)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--webhook-address", ":x"], "webhook_address: must be"),
+        (["--webhook-address", ":9443"], "webhook_certificates: is needed where webhook_address is not 0"),
+        (["--webhook-secret", "s"], 'webhook_secret: must be NAMESPACE/NAME, got "s"'),
+        (["--webhook-secret", "n/s"], "webhook_service: is needed where webhook_secret is set"),
+    ],
+)
+def test_settings_of_the_webhook_that_cannot_work_are_refused_at_the_start(words: list[str], line: str) -> None:
+    with pytest.raises(UnusableSettings) as refused:
+        resolved(words)
+    assert refused.value.lines[0].startswith(line)
+
+
+def test_durations_and_switches_are_read_from_everywhere() -> None:
+    environ = {"DYNAMO_CONTROLLER_LEADER_ELECT": "true", "DYNAMO_CONTROLLER_NAMESPACE_SCOPE_LEASE_DURATION": "1m"}
+    own, _ = resolved(["--leader-election-retry-period", "500ms"], environ, "leader_election_renew_deadline: 9s\n")
+    assert own == ControllerSettings(
+        leader_elect=True,
+        leader_election_retry_period=0.5,
+        leader_election_renew_deadline=9.0,
+        namespace_scope_lease_duration=60.0,
+    )

@@ -16,8 +16,11 @@ class FakeClock:
     def monotonic(self) -> float:
         return self.now
 
+    def utc(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.now)
+
     def timestamp(self) -> str:
-        return (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.now)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return self.utc().strftime("%Y-%m-%dT%H:%M:%SZ")
 
     async def sleep(self, seconds: float) -> None:
         if seconds <= 0:

@@ -17,7 +17,14 @@ from tests.fakes import managed_fields
 Json = dict[str, Any]
 Place = tuple[Kind, str, str]
 
-KUBERNETES = ("v1", "apps/v1", "networking.k8s.io/v1", "rbac.authorization.k8s.io/v1", "apiextensions.k8s.io/v1")
+KUBERNETES = (
+    "v1",
+    "apps/v1",
+    "networking.k8s.io/v1",
+    "rbac.authorization.k8s.io/v1",
+    "apiextensions.k8s.io/v1",
+    "coordination.k8s.io/v1",
+)
 HISTORY = 10_000
 
 Fault = Callable[[str, Json], ClusterError | None]
@@ -41,6 +48,9 @@ class FakeCluster:
         self._generation_of_watches = 0
 
     # What the controller uses
+
+    async def reach(self) -> None:
+        await self._asked("reach", {})
 
     async def groups(self) -> frozenset[str]:
         await self._asked("groups", {})
@@ -331,9 +341,10 @@ def _rest(content: Json) -> Json:
 def _selects(selection: Selection, live: Mapping[str, Any]) -> bool:
     kind, namespace, _name = _place(live)
     field, _, wanted = selection.fields.partition("=")
-    return (
-        kind == selection.kind and selection.namespace in ("", namespace) and (not field or live.get(field) == wanted)
-    )
+    found: Any = live
+    for step in field.split("."):
+        found = found.get(step, "") if field else wanted
+    return kind == selection.kind and selection.namespace in ("", namespace) and found == wanted
 
 
 def _order(place: Place) -> tuple[str, str]:

@@ -74,8 +74,8 @@ class Running:
 
 
 @contextlib.asynccontextmanager
-async def running(kubeconfig: Path, namespace: str, **settings: Any) -> AsyncIterator[Running]:
-    """Run the controller for one namespace."""
+async def running(kubeconfig: Path, namespace: str = "", **settings: Any) -> AsyncIterator[Running]:
+    """Run the controller for one namespace or, without one, for all."""
     cluster, clock, log = await CountingCluster.connected(str(kubeconfig)), SystemClock(), RecordingLog()
     cluster.writes = []
     events, chance = ClusterEvents(cluster, clock, log), Random(1)  # noqa: S311 - spreads delays

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import attrs
-
 from dynamo_render.facts import ClusterFacts
 from dynamo_render.kinds.dynamo_graph_deployment.plan import runs_on_grove
 from dynamo_render.kube import live
 from dynamo_render.kube.live import Object, Objects
 from dynamo_render.scope import Pathway
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 from dynamo_render.workloads import component_resource, pod_clique_set
 from dynamo_render.workloads.contract import Readiness
 
@@ -23,7 +21,7 @@ API_VERSION = "nvidia.com/v1alpha1"
 ADAPTER = "DynamoGraphDeploymentScalingAdapter"
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class LiveService(Value):
     """One service with the workload that runs it.
 

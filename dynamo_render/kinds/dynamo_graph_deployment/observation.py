@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from dynamo_render.kinds.dynamo_graph_deployment import live_services, restart
 from dynamo_render.kinds.dynamo_graph_deployment.live_services import LiveService
 from dynamo_render.kube import live
@@ -15,13 +13,13 @@ from dynamo_render.observed import Observed
 from dynamo_render.scope import RESTART_ANNOTATION, Pathway
 from dynamo_render.spec.component import ComponentSpec
 from dynamo_render.spec.graph import GraphSpec, Restart, RestartStrategy
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 from dynamo_render.workloads import pod_clique_set
 
 _COMPONENT_LABEL = "nvidia.com/dynamo-component"
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Scale(Value):
     """A wish to set the scale subresource of one object of group ``grove.io``; not finding it is no error."""
 

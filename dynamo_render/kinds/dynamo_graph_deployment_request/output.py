@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import attrs
-
 from dynamo_render.errors import Problem, UnreadableInput, field_path
 from dynamo_render.kinds.dynamo_graph_deployment_request.request import ADDITIONAL, STARTED_FROM, Request
 from dynamo_render.kube import text as documents
@@ -21,7 +19,7 @@ from dynamo_render.kube.manifest import Manifest
 from dynamo_render.kube.structural import Findings
 from dynamo_render.spec import structure
 from dynamo_render.spec.graph import GraphSpec
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 from dynamo_render.workloads.profiling_job import MOCKER_KEY, OUTPUT_KEY, output_name
 
 GRAPH = "DynamoGraphDeployment"
@@ -43,7 +41,7 @@ class UnusableOutput(Exception):
     """Nothing can be made of what the profiler left; the message says why."""
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Output(Value):
     """A *graph* as the status holds it, and the text of the objects *beside* it; empty without any."""
 

@@ -17,7 +17,7 @@ from dynamo_render.kube.structural import copied
 from dynamo_render.profiles import Profile
 from dynamo_render.settings import OperatorSettings
 from dynamo_render.spec.request import DeploymentOverrides, ProfilingConfig, RequestSpec
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 STARTED_FROM = "dgdr.nvidia.com/started-from"
 """Annotation with the spec that profiling started from, as JSON: edits after that are refused, and can be reverted."""
@@ -26,7 +26,7 @@ ADDITIONAL = "dgdr.nvidia.com/additional-resources"
 GRAPH_UID = "dgdr.nvidia.com/deployment-uid"
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Request(Value):
     """A request: *spec* is the one that counts, *resource* what is stored, *is_edited* that these two disagree."""
 

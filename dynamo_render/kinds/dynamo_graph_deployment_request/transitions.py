@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-import attrs
-
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 State = Literal["", "Pending", "Profiling", "Deploying", "Ready", "DeploymentDeleted", "Failed"]
 
@@ -19,7 +17,7 @@ STATES: tuple[State, ...] = ("", "Pending", "Profiling", "Deploying", "Ready", "
 TERMINAL: tuple[State, ...] = ("DeploymentDeleted", "Failed")
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Told(Value):
     """A condition that a row sets: its type, status, reason and message."""
 
@@ -29,7 +27,7 @@ class Told(Value):
     message: str
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Said(Value):
     """An event that a row tells."""
 
@@ -38,7 +36,7 @@ class Said(Value):
     message: str
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Transition(Value):
     """One row: in a state of *source*, *when* this is the case, the request goes to *target*; None stays where it is.
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
 from dynamo_render.kinds.shared.conditions import Status
 from dynamo_render.kinds.shared.failures import Failure
 from dynamo_render.kube import live
 from dynamo_render.kube.live import Object
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class ServiceScale(Value):
     """A change of the replicas of one service of a graph; equal counts are no change."""
 

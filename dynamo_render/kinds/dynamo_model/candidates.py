@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import attrs
-
 from dynamo_render.kube.live import Object
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 SYSTEM_PORT = 9090
 """The port that is called whatever a slice says."""
@@ -19,7 +17,7 @@ HASH_LABEL = "nvidia.com/dynamo-base-model-hash"
 SERVICE_LABEL = "kubernetes.io/service-name"
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Candidate(Value):
     """A pod that may serve the model: its *address* with scheme and port, and its name."""
 
@@ -27,7 +25,7 @@ class Candidate(Value):
     pod: str
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Discovery(Value):
     """What slices say: *candidates* in the order of calls, and how many *services* the slices belong to."""
 

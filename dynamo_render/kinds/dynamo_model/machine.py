@@ -18,14 +18,14 @@ from dynamo_render.kinds.shared.finalizers import finalizer_step
 from dynamo_render.kinds.shared.machine import Action, Finalizer, HttpCall, Lookup, Machine, Seen, Step
 from dynamo_render.kube import names
 from dynamo_render.kube.live import Object
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 SLICE_API, SLICE = "discovery.k8s.io/v1", "EndpointSlice"
 
 HOLD, RELEASE = Finalizer("finalizer", wanted=True), Finalizer("finalizer", wanted=False)
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Attempt(Value):
     """What is to be done with one pod: a call, or the reason why there can be none."""
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-import attrs
-
 from dynamo_render.kinds.shared.machine import Event
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 RETRY = 30.0
 """Seconds until adapters are loaded again where some pod has not loaded its own."""
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Told(Value):
     """A condition: its status, reason and message."""
 
@@ -28,7 +26,7 @@ class Told(Value):
     message: str
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Row(Value):
     """One case: *when* it applies, the conditions that it sets, its *events* in their order, and when to look again.
 

@@ -16,13 +16,13 @@ from dynamo_render.kinds.shared.machine import Event, Step
 from dynamo_render.kube import live
 from dynamo_render.kube.live import Object
 from dynamo_render.spec.model import ModelSpec
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 MOST_REASONS = 3
 """Failures that a message tells one by one; the others are counted."""
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Sight(Value):
     """What a pass goes by: the *model*, its *spec*, what was *found* of its pods, and whether reasons are told."""
 
@@ -42,7 +42,7 @@ class Sight(Value):
         return self.spec.source.uri if self.spec.source is not None else ""
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Result(Value):
     """What became of one pod; *why_not* is empty where it did what it was asked to."""
 

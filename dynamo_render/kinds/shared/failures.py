@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-import attrs
-
 from dynamo_render.errors import Problem, field_path
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 # Problems of these rules depend on the cluster or on what a render finds; all others are the resource's own.
 _FOUND_WHILE_RENDERING = ("CTL-", "facts/")
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Failure(Value):
     """What went wrong, in words.
 

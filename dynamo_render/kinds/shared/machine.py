@@ -20,13 +20,13 @@ import attrs
 from dynamo_render.kinds.shared.conditions import Status
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest
-from dynamo_render.values import Value
+from dynamo_render.values import Value, frozen
 
 if TYPE_CHECKING:
     from dynamo_render.kinds.contract import Inputs
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Lookup(Value):
     """What a pass must look at: one object by *name* or, without one, all of a *namespace* with these *labels*.
 
@@ -51,7 +51,7 @@ class Lookup(Value):
         )
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Outcome(Value):
     """What became of an action.
 
@@ -64,7 +64,7 @@ class Outcome(Value):
     content: Any = None
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Seen(Value):
     """What a pass knows so far: answers to lookups, and outcomes of actions by their id.
 
@@ -95,7 +95,7 @@ class Seen(Value):
         return attrs.evolve(self, outcomes={**self.outcomes, action: outcome})
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Create(Value):
     """Create an object; one that is there already is never changed.
 
@@ -107,7 +107,7 @@ class Create(Value):
     owned: bool = True
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Delete(Value):
     """Delete *target*, a live object as it was seen; that it is gone already is as good."""
 
@@ -115,7 +115,7 @@ class Delete(Value):
     target: Object
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Annotate(Value):
     """Set annotations of the resource itself; None removes one."""
 
@@ -123,7 +123,7 @@ class Annotate(Value):
     annotations: Mapping[str, str | None]
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Finalizer(Value):
     """Put our finalizer on the resource, or take it off; the latter ends the pass without a status."""
 
@@ -131,7 +131,7 @@ class Finalizer(Value):
     wanted: bool
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class HttpCall(Value):
     """Call *url* with *body*, which is JSON or empty.
 
@@ -148,7 +148,7 @@ class HttpCall(Value):
     most_bytes: int = 65536
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class HttpAnswer(Value):
     """What an endpoint answered: HTTP's status and the text of the whole body."""
 
@@ -159,7 +159,7 @@ class HttpAnswer(Value):
 Action = Create | Delete | Annotate | Finalizer | HttpCall
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen
 class Event(Value):
     """What users read beside the resource."""
 
@@ -168,7 +168,7 @@ class Event(Value):
     message: str
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Step(Value):
     """What a pass wants: *actions* in their order, and at its end *events* and *status*.
 
@@ -189,7 +189,7 @@ class Step(Value):
         return tuple(action for action in self.actions if action.id not in seen.outcomes)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@frozen(kw_only=True)
 class Machine(Value):
     """The state machine of one kind: *lookups* and *advance* as the module says, both pure."""
 

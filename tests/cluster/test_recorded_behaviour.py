@@ -1,0 +1,96 @@
+"""The released operator's recorded stories, played again with our controller on a real cluster in the shipped profile.
+
+After each step the statuses of our resources and all other objects with their content are those that were recorded, but
+for the differences that docs/controller/differences.md lists. Left out is what `tests.conformance.story_states` names
+and, of objects that Kubernetes makes from ours, what is not in the recordings: Pods, ReplicaSets and EndpointSlices.
+Events are compared in their own test, by what users rely on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import pytest
+
+from tests.cluster import stories
+from tests.cluster.bench import Bench
+from tests.cluster.stories import Player
+from tests.conformance import behaviour, deviations, story_states
+from tests.conformance.story_differences import differences
+from tests.conformance.story_states import State
+from tests.fakes import real
+
+Json = dict[str, Any]
+
+STORIES = story_states.stories()
+NAMES: list[Any] = list(STORIES) or [
+    pytest.param("", marks=pytest.mark.skip(reason="no recorded stories beside the repository"), id="absent")
+]
+AT_ONE_TIME = 6
+"""Stories that are played at one time, each in its own namespace."""
+
+SOURCE = "dynamo-system"
+
+
+@pytest.fixture(scope="module")
+def played(cluster: Bench) -> Mapping[str, list[State]]:
+    """What the namespace of each story held after each step."""
+    _prepare(cluster)
+    return asyncio.run(_play_all(cluster))
+
+
+@pytest.mark.parametrize("story", NAMES)
+def test_a_story_comes_out_as_recorded_but_for_the_listed_differences(
+    played: Mapping[str, list[State]], story: str
+) -> None:
+    recorded = story_states.recorded_states(STORIES[story])
+    assert len(played[story]) == len(recorded)
+    assert deviations.unexplained(differences(story, recorded, played[story])) == []
+
+
+def test_every_row_about_recorded_stories_covers_something(played: Mapping[str, list[State]]) -> None:
+    if not STORIES:
+        pytest.skip("no recorded stories beside the repository")
+    found = [
+        each
+        for name, story in STORIES.items()
+        for each in differences(name, story_states.recorded_states(story), played[name])
+    ]
+    idle = [row.rule for row in deviations.rows(deviations.SEEN) if not any(row.covers(each) for each in found)]
+    assert idle == []
+
+
+async def _play_all(cluster: Bench) -> dict[str, list[State]]:
+    settings = attrs.asdict(behaviour.SETTINGS, recurse=False)
+    turns, listed = asyncio.Semaphore(AT_ONE_TIME), deviations.all_rows()
+    async with real.running(cluster.kubeconfig, **settings) as at_work, stories.mirror(cluster) as seen:
+        player = Player(cluster, seen, lambda: at_work.manager.queue.is_idle)
+
+        async def play(name: str) -> list[State]:
+            recorded = story_states.recorded_states(STORIES[name])
+
+            def agrees(states: list[State]) -> bool:
+                index = len(states)
+                latest = (each for each in differences(name, recorded, states) if len(each.mine) == index)
+                return deviations.unexplained(latest, listed) == []
+
+            async with turns:
+                return await player.play(STORIES[name], agrees)
+
+        return dict(zip(STORIES, await asyncio.gather(*map(play, STORIES)), strict=True))
+
+
+def _prepare(cluster: Bench) -> None:
+    """Make what the stories take for granted: the cluster roles, and the SSH key that graphs get a copy of."""
+    for name in (behaviour.SETTINGS.planner_cluster_role, behaviour.SETTINGS.epp_cluster_role):
+        metadata = {"name": name}
+        cluster.client.apply(
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": metadata, "rules": []}
+        )
+    cluster.ensure_namespaces([SOURCE])
+    key = {"private.key": "bm90IGEga2V5", "private.key.pub": "bm90IGEga2V5"}
+    metadata = {"name": behaviour.SETTINGS.mpi_ssh_secret_name, "namespace": SOURCE}
+    cluster.client.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque", "data": key})

@@ -1,0 +1,216 @@
+"""What counts as which deliberate difference from the released operator; docs/controller/differences.md says why.
+
+A rule looks at one difference after one step of a story and at what both sides held before. It knows no story by name,
+so that it holds for stories that are yet to be recorded, and it asks for as much as it can: that the recorded value is
+what the released operator is known to leave there, not only that ours differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from dynamo_render import ClusterFacts, InvalidResource, NamespaceFacts, render
+from tests.conformance.behaviour import API_GROUPS, SETTINGS
+from tests.conformance.story_differences import EXISTS, Difference
+from tests.conformance.story_states import ADAPTER, COMPONENT, GRAPH, Json, State, place
+
+FINALIZER = "nvidia.com/finalizer"
+FOREIGN = "another owner has them"
+GROVE_PARTS = ("PodClique", "PodCliqueScalingGroup")
+STEP_OPTIONS = ("quiet",)
+
+
+def _says_nothing(found: Difference) -> bool:
+    """Hold for an empty value that the released operator's types write and we leave out."""
+    return found.ours is None and _is_empty(found.recorded)
+
+
+def _is_empty(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(_is_empty(inner) for inner in value.values())
+    return value in ("", [], None)
+
+
+def _without_finalizer(found: Difference) -> bool:
+    """Hold where the only difference is the finalizer that we do not add."""
+    return found.recorded == sorted([*found.ours, FINALIZER])
+
+
+def _clique_missing(found: Difference) -> bool:
+    """Hold for a status that the released operator could not write, because a workload of Grove is not there."""
+    words = found.mine[-1].resources[found.place].get("message") or ()
+    return "resource not found" in words and _is_recorded_as_before(found)
+
+
+def _unnoticed(found: Difference) -> bool:
+    """Hold where the released operator has not looked since a change that it does not watch."""
+    index = len(found.theirs) - 1
+    while index >= 0 and not _wakes_released_operator(found, index):
+        before = found.theirs[index - 1] if index else None
+        was = found.value_in(before) if before is not None else None
+        if found.value_in(found.theirs[-1]) == was or _is_target(found, found.theirs[index].step):
+            return True
+        index -= 1
+    return False
+
+
+def _wakes_released_operator(found: Difference, index: int) -> bool:
+    """Whether the step led to a pass of the released operator, by its table of watches (controllers-graph.md 2)."""
+    state = found.theirs[index]
+    before = found.theirs[index - 1] if index else None
+    action, target = _action(state.step)
+    kind = target["kind"]
+    name = f"{kind}/{target['metadata']['name'] if action == 'apply' else target['name']}"
+    if any(each.get("state") == "failed" for each in (before.resources if before else {}).values()):
+        return True  # a pass that failed is tried again and again
+    if kind == GRAPH:
+        return action != "merge" or "spec" in target["patch"]
+    if kind == "PodClique":
+        return action != "apply" and _ready_or_wanted(found.mine, index, name)
+    if kind in ("Service", "Ingress", "VirtualService"):
+        return action != "merge" and _controller_kind(before, name) == COMPONENT
+    return kind in (
+        COMPONENT,
+        ADAPTER,
+        "PodCliqueSet",
+        "PersistentVolumeClaim",
+        "Deployment",
+        "LeaderWorkerSet",
+        "PodGroup",
+    )
+
+
+def _ready_or_wanted(states: Any, index: int, name: str) -> bool:
+    """Whether the step sets a number of a clique that the released operator watches to something else."""
+    action, target = _action(states[index].step)
+    if action != "status":
+        return True
+    ready = target["status"].get("readyReplicas", 0)
+    told = [_action(state.step) for state in states[:index]]
+    earlier = [step for verb, step in told if verb == "status" and f"{step['kind']}/{step['name']}" == name]
+    return bool(ready != (earlier[-1]["status"].get("readyReplicas", 0) if earlier else 0))
+
+
+def _controller_kind(state: State | None, name: str) -> str:
+    owners = ((state.objects.get(name) if state else None) or {"metadata": {}})["metadata"].get("ownerReferences") or ()
+    return next((str(owner["kind"]) for owner in owners if owner.get("controller")), "")
+
+
+def _is_target(found: Difference, step: Json) -> bool:
+    action, target = _action(step)
+    name = target["metadata"]["name"] if action == "apply" else target["name"]
+    return found.place == f"{target['kind']}/{name}"
+
+
+def _metadata_kept(found: Difference) -> bool:
+    """Hold for what the released operator writes only when it creates an object."""
+    existed = len(found.theirs) > 1 and found.place in found.theirs[-2].objects
+    return existed and found.path[0] != "spec" and found.path != (EXISTS,) and _is_recorded_as_before(found)
+
+
+def _is_recorded_as_before(found: Difference) -> bool:
+    before = found.value_in(found.theirs[-2]) if len(found.theirs) > 1 else None
+    return bool(found.recorded == before)
+
+
+def _parallel_restart(found: Difference) -> bool:
+    """Hold where the released operator calls a parallel restart complete before any pod has been replaced."""
+    restart = found.mine[-1].written[found.place]["spec"].get("restart") or {}
+    recorded, ours = found.recorded or {}, found.ours or {}
+    return (
+        (restart.get("strategy") or {}).get("type") == "Parallel"
+        and recorded == {"observedID": restart["id"], "phase": "Completed"}
+        and (ours.get("observedID"), ours.get("phase")) == (restart["id"], "Restarting")
+    )
+
+
+def _foreign(found: Difference) -> bool:
+    """Hold for an object that belongs to somebody else, for the resource that wants it, and for its graph."""
+    if found.place in found.mine[-1].resources:
+        return any(FOREIGN in text for text in _messages(found))
+    return found.ours is not False and not _controller_kind(found.mine[-1], found.place) and _was_there(found)
+
+
+def _messages(found: Difference) -> Iterator[str]:
+    """Yield the messages of a resource and, for a graph, of its components."""
+    for live in found.mine[-1].written.values():
+        owners = live["metadata"].get("ownerReferences") or ()
+        if place(live) == found.place or any(f"{owner['kind']}/{owner['name']}" == found.place for owner in owners):
+            yield from (condition["message"] for condition in (live.get("status") or {}).get("conditions") or ())
+
+
+def _was_there(found: Difference) -> bool:
+    """Whether a step of the story has made the object."""
+    return any(_action(state.step)[0] == "apply" and _is_target(found, state.step) for state in found.mine)
+
+
+def _all_or_nothing(found: Difference) -> bool:
+    """Hold for an object that the released operator made before it found out that the graph cannot be rendered."""
+    failed = [each for each in found.mine[-1].resources.values() if each.get("state") == "failed"]
+    return bool(failed) and found.recorded is True and found.ours is False
+
+
+def _pruned(found: Difference) -> bool:
+    """Hold for an object that its resource no longer wants, or whose resource is gone."""
+    if found.recorded is not True or found.ours is not False:
+        return False
+    owners = found.theirs[-1].objects[found.place]["metadata"].get("ownerReferences") or ()
+    owner = next((f"{each['kind']}/{each['name']}" for each in owners if each.get("controller")), "")
+    if owner not in found.mine[-1].written:
+        return bool(owner)
+    return found.place not in _wanted_by(found.mine[-1].written[owner])
+
+
+def _wanted_by(resource: Json) -> set[str]:
+    content = {**resource, "metadata": {**resource["metadata"], "namespace": "story"}}
+    here = NamespaceFacts(mpi_secret=True, pvcs=None)
+    facts = ClusterFacts(api_groups=API_GROUPS, cluster_roles=None, namespaces={"story": here})
+    try:
+        return {place(made) for made in render(content, settings=SETTINGS, facts=facts).objects}
+    except InvalidResource:
+        return set()
+
+
+def _error_keeps(found: Difference) -> bool:
+    """Hold where the released operator drops what it knew of services and restarts after an error."""
+    is_failed = found.theirs[-1].resources[found.place].get("state") == "failed"
+    before = found.value_in(found.mine[-2]) if len(found.mine) > 1 else None
+    return is_failed and found.recorded is None and bool(found.ours == before)
+
+
+def _adapter_owns(found: Difference) -> bool:
+    """Hold for everything that follows the count of a scaling adapter which the released operator has written back."""
+    theirs, mine = found.theirs[-1].resources, found.mine[-1].resources
+    adapters = [name for name in theirs.keys() & mine.keys() if name.startswith(f"{ADAPTER}/")]
+    changed = {
+        name.partition("/")[2] for name in adapters if theirs[name].get("replicas") != mine[name].get("replicas")
+    }
+    if found.kind == GRAPH:
+        return bool(changed)
+    return any(found.name == name or found.name.startswith(f"{name}-") for name in changed)
+
+
+def _crashed(found: Difference) -> bool:
+    """Hold where the released operator's pass crashed, which its condition shows."""
+    return any(each.get("condition Ready") == "False undefined" for each in found.theirs[-1].resources.values())
+
+
+def _action(step: Json) -> tuple[str, Json]:
+    return next((key, value) for key, value in step.items() if key not in STEP_OPTIONS)
+
+
+RULES: Mapping[str, Callable[[Difference], bool]] = {
+    "empty values": _says_nothing,
+    "no finalizer": _without_finalizer,
+    "missing clique": _clique_missing,
+    "unnoticed change": _unnoticed,
+    "only the spec": _metadata_kept,
+    "parallel restart": _parallel_restart,
+    "foreign object": _foreign,
+    "all or nothing": _all_or_nothing,
+    "pruned": _pruned,
+    "error keeps": _error_keeps,
+    "adapter owns": _adapter_owns,
+    "crashed pass": _crashed,
+}

@@ -1,0 +1,114 @@
+"""The tables of deliberate differences are complete, and their rules tell the difference from a mistake."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.conformance import deviations
+from tests.conformance.deviation_rules import RULES
+from tests.conformance.story_differences import Difference, differences
+from tests.conformance.story_states import State
+
+Json = dict[str, Any]
+GRAPH, ADAPTER = "DynamoGraphDeployment/chat", "DynamoGraphDeploymentScalingAdapter/chat-worker"
+STEP: Json = {"merge": {"kind": "DynamoGraphDeployment", "name": "chat", "patch": {"spec": {}}}}
+
+
+def state(objects: Json | None = None, written: Json | None = None, step: Json = STEP, **resources: Json) -> State:
+    named = {{"graph": GRAPH, "adapter": ADAPTER}[key]: value for key, value in resources.items()}
+    return State(step, named, objects or {}, written or {})
+
+
+def found(theirs: list[State], mine: list[State]) -> list[Difference]:
+    return [each for each in differences("made-up", theirs, mine) if len(each.theirs) == len(theirs)]
+
+
+def rules_of(theirs: list[State], mine: list[State]) -> set[str]:
+    """Return the rules of all rows that cover a difference after the last step."""
+    (only,) = found(theirs, mine)
+    return {row.rule for row in deviations.all_rows() if row.covers(only)}
+
+
+def test_rows_and_rules_are_the_same() -> None:
+    assert sorted(row.rule for row in deviations.all_rows()) == sorted(RULES)
+
+
+def test_every_row_has_a_reason() -> None:
+    assert [row.rule for row in deviations.all_rows() if not (row.reason and row.kinds and row.fields)] == []
+
+
+def test_an_error_may_keep_what_was_told_of_services() -> None:
+    services = {"Worker": {"replicas": 1}}
+    before = state(graph={"state": "successful", "services": services})
+    theirs = [before, state(graph={"state": "failed"})]
+    assert rules_of(theirs, [before, state(graph={"state": "failed", "services": services})]) == {"error keeps"}
+
+
+def test_an_error_may_not_tell_of_other_services_than_before() -> None:
+    before = state(graph={"state": "successful", "services": {"Worker": {"replicas": 1}}})
+    theirs = [before, state(graph={"state": "failed"})]
+    assert (
+        rules_of(theirs, [before, state(graph={"state": "failed", "services": {"Worker": {"replicas": 2}}})]) == set()
+    )
+
+
+def test_the_objects_of_a_service_may_follow_its_adapter() -> None:
+    deployment = {"Deployment/chat-worker": {"spec": {"replicas": 1}}}
+    scaled = {"Deployment/chat-worker": {"spec": {"replicas": 3}}}
+    (adapter, count) = found([state(deployment, adapter={"replicas": 1})], [state(scaled, adapter={"replicas": 3})])
+    assert RULES["adapter owns"](adapter)
+    assert RULES["adapter owns"](count)
+
+
+def test_the_objects_of_another_service_do_not_follow_an_adapter() -> None:
+    theirs = state({"Deployment/chat-frontend": {"spec": {"replicas": 1}}}, adapter={"replicas": 1})
+    mine = state({"Deployment/chat-frontend": {"spec": {"replicas": 3}}}, adapter={"replicas": 3})
+    count = next(each for each in found([theirs], [mine]) if each.kind == "Deployment")
+    assert not RULES["adapter owns"](count)
+
+
+def test_a_crash_of_the_released_operator_explains_the_state() -> None:
+    told = {"condition Ready": "True all_resources_are_ready"}
+    assert rules_of([state(graph={"condition Ready": "False undefined"})], [state(graph=told)]) == {"crashed pass"}
+
+
+def test_a_complete_restart_is_only_put_off_while_it_is_parallel() -> None:
+    restart = {"id": "r1", "strategy": {"type": "Sequential"}}
+    theirs = state(graph={"restart": {"observedID": "r1", "phase": "Completed"}})
+    mine = {"observedID": "r1", "phase": "Restarting", "inProgress": ["Worker"]}
+    metadata = {"name": "chat"}
+    written = {GRAPH: {"kind": "DynamoGraphDeployment", "metadata": metadata, "spec": {"restart": restart}}}
+    assert rules_of([theirs], [state(None, written, graph={"restart": mine})]) == set()
+    restart["strategy"] = {"type": "Parallel"}
+    assert rules_of([theirs], [state(None, written, graph={"restart": mine})]) == {"parallel restart"}
+
+
+@pytest.mark.parametrize("patch", [{"spec": {"backendFramework": "vllm"}}, {"metadata": {}, "spec": {}}])
+def test_a_change_that_the_released_operator_watches_excuses_nothing(patch: Json) -> None:
+    step = {"merge": {"kind": "DynamoGraphDeployment", "name": "chat", "patch": patch}}
+    before = state(graph={"state": "pending"})
+    assert (
+        rules_of([before, state(step=step, graph={"state": "pending"})], [before, state(graph={"state": "x"})]) == set()
+    )
+
+
+def test_a_change_of_annotations_excuses_what_has_not_changed_since() -> None:
+    step = {"merge": {"kind": "DynamoGraphDeployment", "name": "chat", "patch": {"metadata": {"annotations": {}}}}}
+    before = state(graph={"state": "pending"})
+    theirs = [before, state(step=step, graph={"state": "pending"})]
+    assert rules_of(theirs, [before, state(step=step, graph={"state": "successful"})]) == {"unnoticed change"}
+
+
+def test_an_object_of_nobody_is_foreign_only_if_a_story_made_it() -> None:
+    content = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "chat"}}
+    theirs = [state({"Service/chat": {"metadata": {}, "spec": {"type": "ClusterIP"}}})]
+    mine = {"Service/chat": {"metadata": {}, "spec": {"type": "NodePort"}}}
+    assert rules_of(theirs, [state(mine)]) == set()
+    assert rules_of(theirs, [state(mine, step={"apply": content})]) == {"foreign object"}
+
+
+def test_a_state_that_never_comes_to_rest_is_a_difference_that_nothing_explains() -> None:
+    restless = State(STEP, {}, {}, settled=False)
+    assert rules_of([state()], [restless]) == set()
