@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 import attrs
 
-from dynamo_controller import fields, ownership
+from dynamo_controller import adoption, fields, ownership
 from dynamo_controller.ports import ClusterError, Json, Kind, Object
 from dynamo_controller.shell import Shell
 from dynamo_render.kube import live as live_parts
 from dynamo_render.kube import manifest
+from dynamo_render.kube.diff import Identity
 
 ADAPTER = Kind("nvidia.com/v1alpha1", "DynamoGraphDeploymentScalingAdapter")
 CLAIM = Kind("v1", "PersistentVolumeClaim")
@@ -54,9 +55,16 @@ class Applier:
     resource: Object
     outcome: Outcome = attrs.field(factory=Outcome)
 
-    async def apply_all(self, wanted: Sequence[tuple[Json, bool]]) -> None:
-        """Bring the cluster to *wanted*, objects in order, each with whether it is *shared* and has no owner."""
+    async def apply_all(self, wanted: Sequence[tuple[Json, bool]], left_alone: Container[Identity] = ()) -> None:
+        """Bring the cluster to *wanted*, objects in order, each with whether it is *shared* and has no owner.
+
+        Live objects that are to be *left alone* stay as they are.
+        """
         for content, shared in wanted:
+            live = self._known(content) if manifest.identity(content) in left_alone else None
+            if live is not None:
+                self.outcome.live.append(live)
+                continue
             made = content if shared else ownership.with_owner(content, self.resource)
             await self._apply(made, shared=shared)
 
@@ -69,8 +77,7 @@ class Applier:
                 await self._delete(owned)
 
     async def _apply(self, wanted: Json, *, shared: bool) -> None:
-        kind, metadata = _kind(wanted), wanted["metadata"]
-        live = self.shell.stores.get(kind, metadata["namespace"], metadata["name"])
+        kind, live = _kind(wanted), self._known(wanted)
         if live is None:
             live = await self._create(wanted, shared=shared)
         if live is None:
@@ -81,6 +88,9 @@ class Applier:
             self._meet_foreign(wanted, live, shared=shared)
         else:
             await self._update(wanted, live)
+
+    def _known(self, wanted: Object) -> Object | None:
+        return self.shell.stores.get(_kind(wanted), wanted["metadata"]["namespace"], wanted["metadata"]["name"])
 
     async def _create(self, wanted: Json, *, shared: bool) -> Object | None:
         """Make an object that the stores do not know, or return the one that is there.
@@ -120,6 +130,8 @@ class Applier:
         if live_parts.is_being_deleted(live):
             self.outcome.live.append(live)
             return
+        if self.shell.policy.adopt:
+            live = await self._adopted(wanted, live)
         pinned = {"uid": live["metadata"]["uid"]}
         if _kind(wanted) == ADAPTER:
             # The count is the adapter's own: an apply must not write back what somebody has just scaled.
@@ -130,11 +142,31 @@ class Applier:
             return
         await self._write({**wanted, "metadata": {**wanted["metadata"], **pinned}}, wanted, "Updated", force=True)
 
+    async def _adopted(self, wanted: Json, live: Object) -> Object:
+        """Return *live* with the fields that the released operator has written handed over to us."""
+        managed = adoption.handed_over(live, wanted)
+        if managed is None:
+            return live
+        try:
+            # What is kept of an object does not have all of its managers.
+            whole = await self.shell.cluster.get(_kind(live), live["metadata"]["namespace"], live["metadata"]["name"])
+            if whole is None or whole["metadata"]["uid"] != live["metadata"]["uid"]:
+                return live
+            managed = adoption.handed_over(whole, wanted)
+            stored = await self.shell.cluster.merge(whole, {"metadata": {"managedFields": managed}})
+        except ClusterError as error:
+            raise Refused("adopt", live, error) from error
+        self.shell.stores.remember(stored)
+        self.outcome.writes += 1
+        name = f"{live['kind']} {live['metadata']['name']}"
+        await self.shell.events.tell(self.resource, "Normal", f"Adopt{live['kind']}", f"Adopted {name}")
+        return self._known(live) or live
+
     async def _write(self, content: Json, wanted: Json, word: str, *, force: bool) -> None:
         with _named("apply", content):
             stored = await self.shell.cluster.apply(content, force=force)
         self.outcome.live.append(stored)
-        before = self.shell.stores.get(_kind(content), content["metadata"]["namespace"], content["metadata"]["name"])
+        before = self._known(content)
         self.shell.stores.remember(stored)
         if before is not None and _version(before) == _version(stored):
             self.shell.settled[stored["metadata"]["uid"]] = _version(stored), _digest(wanted)

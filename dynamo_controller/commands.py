@@ -18,15 +18,21 @@ from dynamo_controller.ports import Cluster
 from dynamo_controller.reconcile import PassFailed
 from dynamo_controller.routes import key_of
 from dynamo_controller.settings import ControllerSettings
+from dynamo_controller.shell import Policy
 from dynamo_render import ClusterFacts, OperatorSettings, write_documents
 
 
 async def run(outside: Outside, settings: OperatorSettings, own: ControllerSettings, stop: asyncio.Event) -> None:
     """Keep all resources in place, and answer the API server, until *stop*. Raises CannotListen."""
-    manager = Manager(outside, settings, workers=own.workers)
+    manager = Manager(outside, settings, workers=own.workers, policy=policy_of(own))
     around = Surroundings(settings=settings, groups=lambda: manager.shell.groups.names)
     async with admitting(own, around, outside, lambda *_words: None):
         await manager.run(stop)
+
+
+def policy_of(own: ControllerSettings) -> Policy:
+    """Return what the settings of the program let it do."""
+    return Policy(adopt=own.adopt, allow_profile_rollouts=own.allow_profile_rollouts)
 
 
 async def facts(outside: Outside, settings: OperatorSettings) -> str:

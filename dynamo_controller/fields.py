@@ -14,7 +14,8 @@ import attrs
 
 from dynamo_controller.ports import Object
 from dynamo_controller.projection import is_our_apply
-from dynamo_render.kube import quantity
+from dynamo_render.kube import quantity, shapes
+from dynamo_render.kube.shapes import Path, Step
 
 _NOT_CONTENT = ("apiVersion", "kind", "metadata", "status")
 _AMOUNTS = ("requests", "limits", "capacity", "sizeLimit", "minResources", "divisor", "storage")
@@ -40,6 +41,36 @@ def needs_apply(wanted: Object, live: Object) -> bool:
     ):
         return True
     return not _covers(wanted, managed)
+
+
+def differs_at(wanted: Object, live: Object, path: Path) -> bool:
+    """Whether applying *wanted* would change what *live* has at *path*; what only one of them has is no difference.
+
+    An object that we have never applied has no record, so that what it has beside *wanted* is seen in lists only.
+    """
+    look = _Look(empty_is_absent=live["apiVersion"].rpartition("/")[0] in _OWN_GROUPS)
+    mine: Any = wanted
+    theirs: Any = live
+    managed = _managed(live)
+    for step in path:
+        mine, theirs, managed = _value_below(mine, step), _value_below(theirs, step), _record_below(managed, step)
+    if mine is None:
+        return bool(managed) and theirs is not None
+    return theirs is not None and not (look.holds(mine, theirs, managed) and _covers(mine, managed))
+
+
+def _value_below(value: Any, step: Step) -> Any:
+    if isinstance(step, shapes.Entry):
+        position = _position(value, dict(step.keys)) if isinstance(value, list | tuple) else None
+        return None if position is None else value[position]
+    return value.get(step) if isinstance(value, Mapping) else None
+
+
+def _record_below(managed: Mapping[str, Any], step: Step) -> Mapping[str, Any]:
+    if not isinstance(step, shapes.Entry):
+        return managed.get(f"f:{step}") or _NOTHING
+    keys = [key for key in managed if key.startswith("k:") and json.loads(key[2:]) == dict(step.keys)]
+    return managed[keys[0]] if keys else _NOTHING
 
 
 @attrs.frozen

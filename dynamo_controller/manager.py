@@ -16,7 +16,7 @@ from dynamo_controller.ports import Clock, Cluster, ClusterError, Events, Json, 
 from dynamo_controller.queue import Closed, Queue
 from dynamo_controller.reconcile import Done, PassFailed
 from dynamo_controller.routes import key_of
-from dynamo_controller.shell import Groups, Key, Shell
+from dynamo_controller.shell import Groups, Key, Policy, Shell
 from dynamo_controller.store import Store
 from dynamo_controller.watch import Reflector, Surroundings
 from dynamo_controller.watching import Watching
@@ -45,7 +45,9 @@ class Outside:
 class Manager:
     """Keeps every resource in place from `run` until the stop."""
 
-    def __init__(self, outside: Outside, settings: OperatorSettings, *, workers: int) -> None:
+    def __init__(
+        self, outside: Outside, settings: OperatorSettings, *, workers: int, policy: Policy | None = None
+    ) -> None:
         """Start nothing yet."""
         around = Surroundings(outside.cluster, outside.clock, outside.log, outside.chance)
         self._outside = outside
@@ -65,6 +67,7 @@ class Manager:
             stores=self._watching.stores,
             groups=Groups(),
             settings=settings,
+            policy=policy or Policy(),
         )
 
     async def run(self, stop: asyncio.Event) -> None:

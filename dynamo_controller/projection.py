@@ -15,6 +15,9 @@ from dynamo_controller.store import controller
 from dynamo_render.kube import registries
 
 OUR_GROUP = "nvidia.com"
+RELEASED_MANAGER = "manager"
+"""The field manager of the released operator: the name of its program."""
+
 GRAPH_LABEL = "nvidia.com/dynamo-graph-deployment-name"
 POD_LABEL = "nvidia.com/dynamo-component-pod"
 
@@ -33,11 +36,12 @@ _METADATA = (
 
 
 def whole(content: Json) -> Json:
-    """Return an object with what it says of itself, and of its managers only us."""
+    """Return an object with what it says of itself, and of its managers only us and the released operator."""
     metadata = {key: content["metadata"][key] for key in _METADATA if key in content["metadata"]}
-    ours = [entry for entry in content["metadata"].get("managedFields") or () if is_our_apply(entry)]
-    if ours:
-        metadata["managedFields"] = ours
+    entries = content["metadata"].get("managedFields") or ()
+    kept = [entry for entry in entries if is_our_apply(entry) or is_released_update(entry)]
+    if kept:
+        metadata["managedFields"] = kept
     return {**content, "metadata": metadata}
 
 
@@ -72,6 +76,12 @@ def pull_secret(content: Json) -> Json | None:
 def is_our_apply(entry: Object) -> bool:
     """Whether an entry of managed fields is about what we have applied."""
     return entry.get("manager") == FIELD_MANAGER and entry.get("operation") == "Apply" and not entry.get("subresource")
+
+
+def is_released_update(entry: Object) -> bool:
+    """Whether an entry of managed fields is about what the released operator has written, statuses aside."""
+    is_update = entry.get("operation") == "Update" and not entry.get("subresource")
+    return entry.get("manager") == RELEASED_MANAGER and is_update
 
 
 def is_applied_by_us(content: Object) -> bool:

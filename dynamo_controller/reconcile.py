@@ -7,14 +7,16 @@ them; the caller decides when to try again.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 import attrs
 
 import dynamo_render
-from dynamo_controller import gather, ownership, writing
+from dynamo_controller import gather, ownership, rollouts, writing
 from dynamo_controller.apply import Applier, Outcome, Refused
 from dynamo_controller.ports import ClusterError, Kind, Object
+from dynamo_controller.rollouts import Choice
 from dynamo_controller.shell import Key, Shell
 from dynamo_render import ClusterFacts, FactQuery, InvalidResource, MissingFacts, Observed, Rendered
 from dynamo_render.kinds.shared import failures, finalizers
@@ -93,11 +95,17 @@ async def _pass(recipe: Recipe, resource: Object, shell: Shell) -> Done:
 
 
 async def _keep_in_place(recipe: Recipe, resource: Object, shell: Shell) -> Done:
-    sight, outcome, failure, cause = await _carried_out(recipe, resource, shell)
+    choice, outcome, failure, cause = await _carried_out(recipe, resource, shell)
+    sight: Sight = choice.seen
     after = attrs.evolve(sight, objects={**sight.objects, **_by_name(outcome.live)})
-    wrote = await writing.write_status(resource, recipe.status(after, failure), shell)
+    status = recipe.status(after, failure)
+    if choice.rendered is not None and (told := rollouts.condition(resource, choice.held)) is not None:
+        status["conditions"] = [*status["conditions"], told]
+    wrote = await writing.write_status(resource, status, shell)
     if failure is not None and wrote:
         await shell.events.tell(resource, "Warning", _REASONS[failure.sort], failure.text)
+    if choice.held is not None and wrote:
+        await shell.events.tell(resource, "Warning", "ProfileRolloutHeld", choice.held.message)
     if failure is not None and failure.sort == "error":
         raise PassFailed(failure.text, cause)
     return Done(outcome.writes + wrote, FOREIGN_DELAY if outcome.foreign else None)
@@ -113,23 +121,32 @@ _REASONS = {
 
 async def _carried_out(
     recipe: Recipe, resource: Object, shell: Shell
-) -> tuple[Sight, Outcome, Failure | None, ClusterError | None]:
+) -> tuple[Choice, Outcome, Failure | None, ClusterError | None]:
     """Do all that leads to the status, and return what was seen and done, and what went wrong."""
     applier = Applier(shell, resource)
     sight = Sight(resource=resource, objects=_own(recipe, resource, shell), facts=ClusterFacts(shell.groups.names))
+    choice = Choice(sight)
     try:
-        sight = recipe.observe(await _with_facts(sight, shell))
-        await _write(applier, _rendered(sight, shell), recipe, sight)
+        choice = await rollouts.chosen(resource, shell, partial(_looked, recipe, sight, shell))
+        await _write(applier, choice, recipe)
     except InvalidResource as error:
-        return sight, applier.outcome, failures.refused(error.problems), None
+        return choice, applier.outcome, failures.refused(error.problems), None
     except MissingFacts as error:
-        return sight, applier.outcome, Failure("error", str(error)), None
+        return choice, applier.outcome, Failure("error", str(error)), None
     except Refused as error:
-        return sight, applier.outcome, Failure("error", str(error)), error.cause
+        return choice, applier.outcome, Failure("error", str(error)), error.cause
     except ClusterError as error:
-        return sight, applier.outcome, Failure("error", str(error)), error
+        return choice, applier.outcome, Failure("error", str(error)), error
     failure = failures.in_the_way(applier.outcome.foreign) if applier.outcome.foreign else None
-    return sight, applier.outcome, failure, None
+    return choice, applier.outcome, failure, None
+
+
+async def _looked(recipe: Recipe, sight: Sight, shell: Shell, profile: str) -> tuple[Sight, Rendered]:
+    """Return what can be seen and is rendered for a resource under *profile*."""
+    if profile != shell.settings.profile:
+        shell = attrs.evolve(shell, settings=attrs.evolve(shell.settings, profile=profile))
+    sight = recipe.observe(await _with_facts(sight, shell))
+    return sight, _rendered(sight, shell)
 
 
 async def _with_facts(sight: Sight, shell: Shell) -> Sight:
@@ -141,7 +158,8 @@ def _rendered(sight: Sight, shell: Shell) -> Rendered:
     return dynamo_render.render(sight.resource, settings=shell.settings, facts=sight.facts, observed=sight.observed)
 
 
-async def _write(applier: Applier, rendered: Rendered, recipe: Recipe, sight: Sight) -> None:
+async def _write(applier: Applier, choice: Choice, recipe: Recipe) -> None:
+    sight, rendered = choice.seen, choice.objects
     me = ownership.owner_of(sight.resource)
     # What a child of ours owns is that child's to make, when its turn comes.
     wanted = [
@@ -149,7 +167,7 @@ async def _write(applier: Applier, rendered: Rendered, recipe: Recipe, sight: Si
         for content, owner in zip(rendered.objects, rendered.owners, strict=True)
         if owner is None or owner == me
     ]
-    await applier.apply_all(wanted)
+    await applier.apply_all(wanted, choice.left_alone)
     if recipe.afterwards is not None:
         applier.outcome.writes += await recipe.afterwards(sight, applier.shell)
     await applier.prune(content for content, _shared in wanted)

@@ -9,6 +9,7 @@ from dynamo_controller.components import COMPONENT
 from dynamo_controller.graphs import GRAPH
 from dynamo_controller.ports import Kind, Object
 from dynamo_controller.projection import GRAPH_LABEL, POD_LABEL
+from dynamo_controller.rollouts import ALLOWED_BY
 from dynamo_controller.shell import Key, Stores
 from dynamo_controller.store import controller
 
@@ -25,9 +26,11 @@ def itself(before: Object | None, now: Object | None, _stores: Stores) -> Iterat
 
 
 def graph(before: Object | None, now: Object | None, stores: Stores) -> Iterator[Key]:
-    """Yield a changed graph and the adapters that pass their counts on to it."""
+    """Yield a changed graph, the adapters that pass their counts on to it, and components that may go ahead with it."""
     found = tuple(itself(before, now, stores))
     yield from found
+    if before is not None and now is not None and _allowed_profile(before) != _allowed_profile(now):
+        yield from map(key_of, stores.by_kind[COMPONENT].owned_by(now["metadata"]["uid"]))
     for key in found:
         for adapter in stores.all(ADAPTER):
             if adapter["metadata"]["namespace"] == key.namespace and adapter["spec"]["dgdRef"]["name"] == key.name:
@@ -73,6 +76,11 @@ def key_of(resource: Object) -> Key:
     """Return the key of a resource."""
     metadata = resource["metadata"]
     return Key(Kind(resource["apiVersion"], resource["kind"]), metadata.get("namespace", ""), metadata["name"])
+
+
+def _allowed_profile(resource: Object) -> str | None:
+    found: str | None = (resource["metadata"].get("annotations") or {}).get(ALLOWED_BY)
+    return found
 
 
 def _all_in(content: Object | None, stores: Stores) -> Iterator[Key]:

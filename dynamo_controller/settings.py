@@ -34,6 +34,8 @@ OWN_HELP: Mapping[str, str] = {
     "kubeconfig": "how to reach the cluster; without it the account of the pod is used, then KUBECONFIG",
     "context": "which context of the kubeconfig",
     "workers": "how many resources are worked on at a time",
+    "adopt": "take over the fields that the released operator has written, and prune those that nobody wants",
+    "allow_profile_rollouts": "let a changed profile replace the pods of every resource that it concerns",
     "log_level": "from which level on log lines are written: info, warning or error",
     "metrics_address": 'where metrics are served at /metrics, ":8080" for example; "0" is off',
     "health_address": 'where /healthz and /readyz are served, ":8081" for example; "0" is off',
@@ -61,6 +63,8 @@ class ControllerSettings(Value):
     kubeconfig: str = ""
     context: str = ""
     workers: int = 8
+    adopt: bool = False
+    allow_profile_rollouts: bool = False
     log_level: str = "info"
     metrics_address: str = OFF
     health_address: str = OFF

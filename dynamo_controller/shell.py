@@ -10,6 +10,7 @@ import attrs
 from dynamo_controller.ports import Clock, Cluster, Events, Json, Kind, Log, Object
 from dynamo_controller.store import Store
 from dynamo_render import OperatorSettings
+from dynamo_render.values import Value
 
 
 class Key(NamedTuple):
@@ -60,6 +61,14 @@ class Groups:
     names: frozenset[str] = frozenset()
 
 
+@attrs.frozen(eq=False, repr=False)
+class Policy(Value):
+    """What users let us do: *adopt* what the released operator has made; let a changed profile replace pods."""
+
+    adopt: bool = False
+    allow_profile_rollouts: bool = False
+
+
 @attrs.frozen(eq=False)
 class Shell:
     """What passes work with.
@@ -75,5 +84,6 @@ class Shell:
     stores: Stores
     groups: Groups
     settings: OperatorSettings
+    policy: Policy = attrs.field(factory=Policy)
     settled: dict[str, tuple[str, str]] = attrs.field(factory=dict)
     occupied: set[tuple[Kind, str, str]] = attrs.field(factory=set)

@@ -61,6 +61,11 @@ def impacts(changes: Iterable[ObjectChange]) -> tuple[PodImpact, ...]:
     return tuple(impact for change in changes for impact in _impacts(change))
 
 
+def replacing_paths(made: Manifest) -> tuple[Path, ...]:
+    """Return where in an object a change replaces pods; nowhere in one that runs none."""
+    return tuple(dict.fromkeys(path for template in _templates(made).values() for path in template.replaced_by))
+
+
 def pods(objects: Iterable[Manifest]) -> int:
     """Return how many pods *objects* run together."""
     return sum(template.pods for made in objects for template in _templates(made).values())

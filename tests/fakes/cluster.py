@@ -152,7 +152,9 @@ class FakeCluster:
             for path in managed_fields.paths(changed)
             if managed_fields.value_at(live, path) != managed_fields.value_at(changed, path)
         }
-        owners = {name: owned - mine for name, owned in self._owners(live).items()}
+        # Who writes the record of fields says who has written what.
+        recorded = changed if "managedFields" in patch.get("metadata", {}) else live
+        owners = {name: owned - mine for name, owned in self._owners(recorded).items()}
         key = f"{manager}/Update"
         owners[key] = owners.get(key, set()) | mine
         return self._store("edit", live, changed, owners)

@@ -16,6 +16,7 @@ from dynamo_controller.adapters.kubernetes import KubernetesCluster
 from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Manager, Outside
 from dynamo_controller.ports import Object
+from dynamo_controller.shell import Policy
 from dynamo_render import OperatorSettings
 from tests.fakes.stage import RecordingLog
 
@@ -74,14 +75,16 @@ class Running:
 
 
 @contextlib.asynccontextmanager
-async def running(kubeconfig: Path, namespace: str = "", **settings: Any) -> AsyncIterator[Running]:
+async def running(
+    kubeconfig: Path, namespace: str = "", policy: Policy | None = None, **settings: Any
+) -> AsyncIterator[Running]:
     """Run the controller for one namespace or, without one, for all."""
     cluster, clock, log = await CountingCluster.connected(str(kubeconfig)), SystemClock(), RecordingLog()
     cluster.writes = []
     events, chance = ClusterEvents(cluster, clock, log), Random(1)  # noqa: S311 - spreads delays
     outside = Outside(cluster=cluster, clock=clock, events=events, log=log, chance=chance)
     given = {"etcd_address": "etcd:2379", "nats_address": "nats://nats:4222", "restricted_namespace": namespace}
-    manager = Manager(outside, OperatorSettings.from_mapping({**given, **settings}), workers=4)
+    manager = Manager(outside, OperatorSettings.from_mapping({**given, **settings}), workers=4, policy=policy)
     stop = asyncio.Event()
     task = asyncio.create_task(manager.run(stop))
     try:

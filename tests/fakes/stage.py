@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Manager, Outside
+from dynamo_controller.shell import Policy
 from dynamo_render import OperatorSettings
 from tests.fakes.clock import FakeClock
 from tests.fakes.cluster import FakeCluster
@@ -37,7 +38,12 @@ class Stage:
     """The controller, from `async with` on. A story that ends with a mistake of the controller in the log fails."""
 
     def __init__(
-        self, *groups: str, cluster: FakeCluster | None = None, clock: FakeClock | None = None, **settings: Any
+        self,
+        *groups: str,
+        cluster: FakeCluster | None = None,
+        clock: FakeClock | None = None,
+        policy: Policy | None = None,
+        **settings: Any,
     ) -> None:
         self.cluster = cluster or FakeCluster(*groups)
         self.clock = clock or FakeClock()
@@ -50,7 +56,7 @@ class Stage:
             log=self.log,
             chance=Random(1),  # noqa: S311 - spreads delays
         )
-        self.manager = Manager(outside, OperatorSettings.from_mapping({**given, **settings}), workers=4)
+        self.manager = Manager(outside, OperatorSettings.from_mapping({**given, **settings}), workers=4, policy=policy)
         self._stop = asyncio.Event()
 
     async def __aenter__(self) -> Self:
