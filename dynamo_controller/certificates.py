@@ -117,6 +117,8 @@ class Certificates:
     clock: Clock
     log: Log
     _looked_at: float | None = None
+    _announced: Pair | None = None
+    _shown: Pair | None = None
     _complaint: str = ""
 
     async def run(self) -> None:
@@ -144,8 +146,12 @@ class Certificates:
         if self.keeper is None or (self._looked_at is not None and now - self._looked_at < KEEP_SECONDS):
             return
         pair = await self.keeper.kept()
+        if self.store.is_loaded and pair not in (self._shown, self._announced):
+            # Every API server hears of the new authority in its own time: shown at the next look.
+            self._announced = pair
+            return
         self.store.write(pair.certificate, pair.key)
-        self._looked_at = now
+        self._shown, self._looked_at = pair, now
 
     def _complain(self, message: str) -> None:
         """Tell the same trouble once, not every second."""

@@ -256,6 +256,23 @@ async def test_a_kept_certificate_reaches_the_server(files: CertificateFiles) ->
     hello(files, trusted(cluster)[0], "hook.team.svc")
 
 
+async def test_a_new_certificate_is_shown_one_look_after_it_was_announced(files: CertificateFiles) -> None:
+    """API servers hear of a new authority a little later than whoever told it."""
+    cluster, clock, authority = FakeCluster(), FakeClock(), SystemAuthority()
+    cluster.put(configuration())
+    certificates, _log = refreshing(files, Keeper(PLACE, cluster, authority), clock)
+    await certificates.refresh()
+    before = trusted(cluster)[0]
+    cluster.remove(cluster.find("Secret", "webhook-server-cert"))
+    clock.advance(60.0)
+    await certificates.refresh()
+    hello(files, before, "hook.team.svc")
+    clock.advance(10.0)
+    await certificates.refresh()
+    hello(files, trusted(cluster)[0], "hook.team.svc")
+    assert trusted(cluster)[0] != before
+
+
 class RefusingCluster(FakeCluster):
     """Lets nobody read Secrets."""
 
