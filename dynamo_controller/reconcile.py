@@ -155,7 +155,9 @@ async def _with_facts(sight: Sight, shell: Shell) -> Sight:
 
 
 def _rendered(sight: Sight, shell: Shell) -> Rendered:
-    return dynamo_render.render(sight.resource, settings=shell.settings, facts=sight.facts, observed=sight.observed)
+    return dynamo_render.render(
+        sight.resource, settings=shell.settings, facts=sight.facts, observed=sight.observed, own_only=True
+    )
 
 
 async def _write(applier: Applier, choice: Choice, recipe: Recipe) -> None:

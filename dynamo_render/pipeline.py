@@ -45,14 +45,17 @@ def render(
     settings: OperatorSettings | None = None,
     facts: ClusterFacts | None = None,
     observed: Observed | None = None,
+    own_only: bool = False,
 ) -> Rendered:
     """Return every Kubernetes object that *resource* leads to, in apply order.
 
+    With *own_only*, component deployments of a graph stand for themselves: what each leads to is left out, and so is
+    what would be wrong with it, as a controller meets that when it comes to the component.
     Raises InvalidResource with all problems, MissingFacts where a fact is needed and not given, InvalidSettings for an
     unknown profile.
     """
     kind = kind_of(resource)
-    inputs = inputs_of(settings, facts, observed)
+    inputs = inputs_of(settings, facts, observed, own_only=own_only)
     plan, warnings = _planned(kind, kind.read(resource, inputs.profile), inputs)
     objects, owners = built(plan)
     return Rendered(objects, owners, warnings)
@@ -86,14 +89,21 @@ def _unknown_kind(api_version: object, name: object) -> Problem:
     return Problem("schema/kind", ("apiVersion",), f"must be nvidia.com/v1alpha1 for a {name}; {found}")
 
 
-def inputs_of(settings: OperatorSettings | None, facts: ClusterFacts | None, observed: Observed | None) -> Inputs:
+def inputs_of(
+    settings: OperatorSettings | None,
+    facts: ClusterFacts | None,
+    observed: Observed | None,
+    *,
+    own_only: bool = False,
+) -> Inputs:
     """Return what surrounds a resource, with defaults for what is not given. Raises InvalidSettings."""
     settings = settings or OperatorSettings()
     profile = PROFILES.get(settings.profile)
     if profile is None:
         message = f'must be one of {", ".join(sorted(PROFILES))}, got "{settings.profile}"'
         raise InvalidSettings([Problem("settings/enum", ("profile",), message)])
-    return Inputs(settings=settings, facts=facts or ClusterFacts(), profile=profile, observed=observed or Observed())
+    facts, observed = facts or ClusterFacts(), observed or Observed()
+    return Inputs(settings=settings, facts=facts, profile=profile, observed=observed, own_only=own_only)
 
 
 def _planned(kind: Kind, reading: Reading, inputs: Inputs) -> tuple[ResourcePlan, tuple[Problem, ...]]:

@@ -34,7 +34,8 @@ class Reading(Value):
 class Inputs(Value):
     """What surrounds a resource while it is planned.
 
-    *judge* says what is wrong with a resource of another kind, for those that make some.
+    *judge* says what is wrong with a resource of another kind, for those that make some; *own_only* leaves out what
+    children of ours lead to in turn.
     """
 
     settings: OperatorSettings
@@ -42,6 +43,7 @@ class Inputs(Value):
     profile: Profile
     observed: Observed
     judge: Callable[[Mapping[str, Any]], Iterable[Problem]] = lambda _resource: ()
+    own_only: bool = False
 
 
 @frozen(kw_only=True)

@@ -146,3 +146,14 @@ async def test_our_finalizer_is_taken_off_a_graph_that_is_being_deleted_and_no_o
         await stage.add(content)
         await stage.remove("DynamoGraphDeployment", "chat")
         assert stage.cluster.find("DynamoGraphDeployment", "chat")["metadata"]["finalizers"] == ["somebody/else"]
+
+
+async def test_a_component_that_cannot_be_rendered_leaves_the_others_alone() -> None:
+    container = {"image": "registry.test/x:1", "command": ["python3", "-m", "dynamo.sglang"]}
+    wrong = {"componentType": "worker", "replicas": 1, "extraPodSpec": {"mainContainer": container}}
+    async with Stage() as stage:
+        await stage.add(graph(Worker=wrong))
+        assert stage.cluster.names("Deployment") == ["chat-frontend"]
+        reason = ("False", "Reconciling")
+        assert stage.condition("chat-worker", "DynamoComponentDeployment", "Available") == reason
+        assert stage.condition() == ("False", "some_resources_are_not_ready")

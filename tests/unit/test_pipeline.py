@@ -226,3 +226,30 @@ def test_a_component_without_a_graph_brings_its_own_discovery_account() -> None:
     assert ("ServiceAccount", account) in named
     etcd = render(resource, settings=OperatorSettings(discovery_backend="etcd"))
     assert "ServiceAccount" not in {made["kind"] for made in etcd.objects}
+
+
+VLLM = {"image": "i", "args": ["python3 -m dynamo.vllm"]}
+MISMATCH = {"componentType": "worker", "extraPodSpec": {"mainContainer": VLLM}}
+
+
+def test_own_objects_only_are_those_that_the_graph_owns_or_shares() -> None:
+    everything = render(graph(A=service()))
+    own = tuple(
+        made
+        for made, owner in zip(everything.objects, everything.owners, strict=True)
+        if owner is None or owner.kind == "DynamoGraphDeployment"
+    )
+    assert render(graph(A=service()), own_only=True).objects == own
+    assert own != everything.objects
+
+
+def test_what_is_wrong_inside_a_component_is_told_when_its_own_turn_comes() -> None:
+    resource = graph(A=service(), B=MISMATCH)
+    resource["spec"]["backendFramework"] = "trtllm"
+    with pytest.raises(InvalidResource):
+        render(resource)
+    own = render(resource, own_only=True).objects
+    component = next(made for made in own if made["metadata"]["name"] == "g-b")
+    with pytest.raises(InvalidResource) as refused:
+        render(component)
+    assert {problem.rule for problem in refused.value.problems if problem.severity == "error"} == {"CTL-03"}

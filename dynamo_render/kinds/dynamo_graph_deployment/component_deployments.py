@@ -95,11 +95,15 @@ def _extra_pod_spec(graph: GraphScope, component: ComponentSpec) -> ExtraPodSpec
 
 
 def steps(graph: GraphScope, components: Sequence[ComponentScope], owner: Owner) -> Iterator[Step]:
-    """Yield the steps of a graph without Grove: every component deployment, then what each of them leads to."""
+    """Yield the steps of a graph without Grove: every component deployment."""
     if graph.profile.multinode_needs_an_orchestrator and not graph.facts.has_leader_worker_set:
         _refuse_multinode(components)
     for scope in components:
         yield Step("component_resource", _resource(scope), owner)
+
+
+def nested_steps(components: Sequence[ComponentScope]) -> Iterator[Step]:
+    """Yield what each component deployment of a graph leads to."""
     for scope in components:
         of_component = Owner("nvidia.com/v1alpha1", "DynamoComponentDeployment", scope.name)
         yield from component_path.component_steps(scope, of_component)

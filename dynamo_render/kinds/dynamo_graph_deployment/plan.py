@@ -26,7 +26,7 @@ def planned(reading: Reading, inputs: Inputs, problems: list[Problem]) -> Resour
     if graph.scope.profile.names_are_checked:
         problems.extend(name_problems(graph.components))
     owner = Owner("nvidia.com/v1alpha1", "DynamoGraphDeployment", graph.scope.name)
-    return ResourcePlan(tuple(_steps(graph, owner)))
+    return ResourcePlan(tuple(_steps(graph, owner, own_only=inputs.own_only)))
 
 
 def needed(reading: Reading, inputs: Inputs) -> FactQuery:
@@ -96,9 +96,13 @@ def _restart_stamps(reading: Reading, scope: GraphScope) -> dict[str, str]:
     return restart.stamps(reading.spec, status, live)
 
 
-def _steps(graph: Graph, owner: Owner) -> Iterator[Step]:
+def _steps(graph: Graph, owner: Owner, *, own_only: bool) -> Iterator[Step]:
     for entry, satellite in GRAPH_SATELLITES.items():
         for plan in satellite.planned(graph):
             yield Step(entry, plan, owner if satellite.owned else None)
-    pathway = grove_path.steps if uses_grove(graph.scope) else component_deployments.steps
-    yield from pathway(graph.scope, graph.components, owner)
+    if uses_grove(graph.scope):
+        yield from grove_path.steps(graph.scope, graph.components, owner)
+        return
+    yield from component_deployments.steps(graph.scope, graph.components, owner)
+    if not own_only:
+        yield from component_deployments.nested_steps(graph.components)
