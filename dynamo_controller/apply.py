@@ -14,7 +14,7 @@ import attrs
 
 from dynamo_controller import adoption, fields, ownership
 from dynamo_controller.ports import ClusterError, Json, Kind, Object
-from dynamo_controller.shell import Shell
+from dynamo_controller.shell import Key, Place, Shell
 from dynamo_render.kube import live as live_parts
 from dynamo_render.kube import manifest
 from dynamo_render.kube.diff import Identity
@@ -84,7 +84,7 @@ class Applier:
             return
         if kind in KEPT:
             self.outcome.live.append(live)
-        elif not ownership.is_ours(live, self.resource, shared=shared):
+        elif not ownership.is_ours(live, self.resource):
             self._meet_foreign(wanted, live, shared=shared)
         else:
             await self._update(wanted, live)
@@ -97,12 +97,12 @@ class Applier:
 
         Objects of others are not kept, and a store may be behind: only the cluster knows that there is none.
         """
-        place = (_kind(wanted), wanted["metadata"]["namespace"], wanted["metadata"]["name"])
-        if shared or place[0] in KEPT or place in self.shell.occupied:
+        place = _place(wanted)
+        if shared or place[0] in KEPT or place in self.shell.stores.occupied:
             live = await self._asked(wanted)
             if live is not None:
                 return live
-            self.shell.occupied.discard(place)
+            self.shell.stores.occupied.pop(place, None)
         new = {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": NO_VERSION}}
         try:
             await self._write(new, wanted, "Created", force=False)
@@ -110,7 +110,6 @@ class Applier:
             live = await self._asked(wanted) if refused.cause.is_conflict else None
             if live is None:
                 raise
-            self.shell.occupied.add(place)
             return live
         return None
 
@@ -120,8 +119,11 @@ class Applier:
             return await self.shell.cluster.get(_kind(wanted), metadata["namespace"], metadata["name"])
 
     def _meet_foreign(self, wanted: Json, live: Object, *, shared: bool) -> None:
-        if shared and not fields.needs_apply(wanted, live):
-            # What several resources share may be there already, exactly as wanted.
+        """Do with what is there, or tell that it is in the way; either way, look again when it changes or goes."""
+        metadata = self.resource["metadata"]
+        key = Key(_kind(self.resource), metadata["namespace"], metadata["name"])
+        self.shell.stores.occupied.setdefault(_place(wanted), set()).add(key)
+        if ownership.serves(wanted, live, shared=shared):
             self.outcome.live.append(live)
             return
         self.outcome.foreign.append((wanted["kind"], wanted["metadata"]["name"]))
@@ -213,6 +215,10 @@ class _named:  # noqa: N801 - reads as a statement
 
 def _kind(content: Object) -> Kind:
     return Kind(content["apiVersion"], content["kind"])
+
+
+def _place(content: Object) -> Place:
+    return _kind(content), content["metadata"]["namespace"], content["metadata"]["name"]
 
 
 def _version(content: Object) -> str:

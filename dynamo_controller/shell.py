@@ -21,11 +21,20 @@ class Key(NamedTuple):
     name: str
 
 
+Place = tuple[Kind, str, str]
+"""Kind, namespace and name of an object."""
+
+
 @attrs.frozen(eq=False)
 class Stores:
-    """The stores of all kinds that the controller watches."""
+    """The stores of all kinds that the controller watches.
+
+    *occupied* are places where resources met objects of others, each with the resources that look again when the object
+    changes or goes.
+    """
 
     by_kind: Mapping[Kind, Store]
+    occupied: dict[Place, set[Key]] = attrs.field(factory=dict)
 
     def get(self, kind: Kind, namespace: str, name: str) -> Object | None:
         """Return what is known of an object, or None."""
@@ -73,8 +82,7 @@ class Policy(Value):
 class Shell:
     """What passes work with.
 
-    *settled* has, by uid, the version of objects that a needless apply did not change; *occupied* are places where
-    objects of others were met. Both only spare requests.
+    *settled* has, by uid, the version of objects that a needless apply did not change; it only spares requests.
     """
 
     cluster: Cluster
@@ -86,4 +94,3 @@ class Shell:
     settings: OperatorSettings
     policy: Policy = attrs.field(factory=Policy)
     settled: dict[str, tuple[str, str]] = attrs.field(factory=dict)
-    occupied: set[tuple[Kind, str, str]] = attrs.field(factory=set)

@@ -22,11 +22,18 @@ Listener = Callable[[Object | None, Object | None], None]
 class Store:
     """The objects of one kind that are worth keeping, by place and by the uid of their controller."""
 
-    def __init__(self, kind: Kind, keep: Projection, listener: Listener) -> None:
-        """Start empty."""
+    def __init__(
+        self,
+        kind: Kind,
+        keep: Projection,
+        listener: Listener,
+        passing: Callable[[Object], None] = lambda _content: None,
+    ) -> None:
+        """Start empty; *passing* is told every object that is put or dropped, also of those that are not kept."""
         self.kind = kind
         self._keep = keep
         self._listener = listener
+        self._passing = passing
         self._objects: dict[Place, Json] = {}
         self._owned: dict[str, set[Place]] = {}
 
@@ -44,6 +51,7 @@ class Store:
 
     def put(self, content: Json) -> None:
         """Keep what the cluster says of an object, unless something newer is known."""
+        self._passing(content)
         place, before = _place(content), self._objects.get(_place(content))
         if before is not None and version(before) > version(content):
             return
@@ -57,6 +65,7 @@ class Store:
 
     def drop(self, content: Object) -> None:
         """Forget an object that the cluster no longer has, unless another one of its name is known."""
+        self._passing(content)
         before = self._objects.get(_place(content))
         if before is None or version(before) > version(content):
             return

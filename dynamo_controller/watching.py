@@ -56,7 +56,7 @@ class Watching:
         return self.stores.by_kind[kind]
 
     def _store(self, watched: Watched) -> Store:
-        return Store(watched.kind, watched.keep, self._listener(watched.route))
+        return Store(watched.kind, watched.keep, self._listener(watched.route), self._passed)
 
     def _listener(self, route: Route) -> Listener:
         def listen(before: Object | None, now: Object | None) -> None:
@@ -65,6 +65,13 @@ class Watching:
                 self._gone(before["metadata"]["uid"])
 
         return listen
+
+    def _passed(self, content: Object) -> None:
+        """Wake the resources that met an object of others where this one is."""
+        if self.stores.occupied:
+            metadata = content["metadata"]
+            kind = Kind(content["apiVersion"], content["kind"])
+            self._wake_all(self.stores.occupied.pop((kind, metadata.get("namespace", ""), metadata["name"]), ()))
 
     def _wake_all(self, keys: Iterable[Key]) -> None:
         for key in keys:
