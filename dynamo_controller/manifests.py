@@ -69,6 +69,14 @@ class Installation(Value):
         return Place(self.namespace, "webhook-server-cert", f"{BASE}-webhook", self.cluster_name)
 
     @property
+    def lead_namespace(self) -> str:
+        """Where the Lease of the leader is: for a whole cluster, where the released operator has its own.
+
+        Both take the same Lease, so that never both write.
+        """
+        return "kube-system" if self.mode == "cluster" else self.namespace
+
+    @property
     def roles(self) -> dict[Subject, str]:
         """The names of the cluster roles of components, which there are in cluster mode only."""
         if self.mode != "cluster":
@@ -83,6 +91,10 @@ class Installation(Value):
             "planner_cluster_role": self.roles.get("planner", ""),
             "epp_cluster_role": self.roles.get("epp", ""),
             "profiling_cluster_role": self.roles.get("profiling", ""),
+            "health_address": f":{HEALTH_PORT}",
+            "metrics_address": f":{METRICS_PORT}",
+            "leader_elect": True,
+            "leader_election_namespace": self.lead_namespace,
             "webhook_address": f":{WEBHOOK_PORT}" if self.has_webhook else "",
             "webhook_certificates": CERTIFICATES_FOLDER if self.has_webhook else "",
             "webhook_secret": f"{place.namespace}/{place.secret}" if makes_certificate else "",
@@ -123,12 +135,13 @@ def _own_access(installation: Installation) -> Iterator[Json]:
     """Yield the controller's rights: a ClusterRole for what concerns the whole cluster, a Role for what does not."""
     subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": installation.namespace}
     wide: tuple[Scope, ...] = ("resources", "cluster") if installation.mode == "cluster" else ("cluster",)
-    near: tuple[Scope, ...] = ("own",) if installation.mode == "cluster" else ("resources", "own")
+    near: tuple[Scope, ...] = ("lead",) if installation.mode == "cluster" else ("resources", "lead")
     cluster_rules = [rule for scope in wide for rule in _rules(installation, "controller", scope)]
     near_rules = [rule for scope in near for rule in _rules(installation, "controller", scope)]
     name = installation.cluster_name
     yield from _bound(installation, "Cluster", name, name, cluster_rules, subject)
-    yield from _bound(installation, "", BASE, BASE, near_rules, subject)
+    lead = attrs.evolve(installation, namespace=installation.lead_namespace)
+    yield from _bound(lead, "", BASE, BASE, near_rules, subject)
 
 
 def _component_access(installation: Installation) -> Iterator[Json]:

@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 Mode = Literal["cluster", "namespaced"]
 Subject = Literal["controller", "planner", "epp", "profiling"]
-Scope = Literal["resources", "cluster", "own"]
+Scope = Literal["resources", "cluster", "lead"]
 
 BOTH: tuple[Mode, ...] = ("cluster", "namespaced")
 CLUSTER: tuple[Mode, ...] = ("cluster",)
@@ -38,9 +38,9 @@ class Permission(Value):
     """One rule: *subject* may do *verbs* to *resources* of *group*, in *scope* and *modes*, for a *reason*.
 
     The scope is where resources are kept in place (all namespaces, or one), the whole cluster for kinds without
-    namespaces, or the controller's own namespace. With *only*, the rule is about the objects of these names. A rule
-    that is *passed_on* is never used by its subject, who must have it to give it to others. One *for_webhook* is left
-    out where there is none, or where somebody else makes its certificate.
+    namespaces, or the namespace of the Lease by which one of several controllers leads. With *only*, the rule is about
+    the objects of these names. A rule that is *passed_on* is never used by its subject, who must have it to give it to
+    others. One *for_webhook* is left out where there is none, or where somebody else makes its certificate.
     """
 
     subject: Subject = "controller"
@@ -196,6 +196,27 @@ _PASSED_ON = (
 _ITSELF = (
     Permission(group="", resources=("events",), verbs=("create",), reason="tells users what happened"),
     Permission(
+        group="coordination.k8s.io",
+        resources=("leases",),
+        verbs=("get", "create", "patch"),
+        reason="one of several controllers leads; in one namespace also the Lease that marks it as taken",
+        scope="lead",
+    ),
+    Permission(
+        group="coordination.k8s.io",
+        resources=("leases",),
+        verbs=FOLLOW,
+        reason="keeps away from namespaces that another controller has marked",
+        modes=CLUSTER,
+    ),
+    Permission(
+        group="coordination.k8s.io",
+        resources=("leases",),
+        verbs=("delete",),
+        reason="gives up the mark when it stops",
+        modes=NAMESPACED,
+    ),
+    Permission(
         group="admissionregistration.k8s.io",
         resources=("validatingwebhookconfigurations",),
         verbs=("get", "patch"),
@@ -329,7 +350,7 @@ def of(subject: Subject, mode: Mode, scope: Scope) -> Iterator[Permission]:
 def table(subject: Subject) -> list[str]:
     """Return the rows of the documents' table about one account, as Markdown."""
     rows = ["| Group | Resources | Verbs | Where | Mode | Reason |", "|---|---|---|---|---|---|"]
-    places = {"resources": "where resources are", "cluster": "cluster", "own": "own namespace"}
+    places = {"resources": "where resources are", "cluster": "cluster", "lead": "namespace of the leader's Lease"}
     for each in PERMISSIONS:
         if each.subject == subject:
             resources = ", ".join(f"`{name}`" for name in each.resources)

@@ -49,7 +49,7 @@ def settings(**more: Any) -> Json:
 
 
 def rules(role: str, **more: Any) -> list[Json]:
-    (found,) = [each for kind in ("ClusterRole", "Role") for each in of_kind(kind, **more) if names_it(each, role)]
+    found = next(each for kind in ("ClusterRole", "Role") for each in of_kind(kind, **more) if names_it(each, role))
     listed: list[Json] = found["rules"]
     return listed
 
@@ -84,7 +84,18 @@ def test_nobody_is_asked_before_there_is_somebody_to_ask() -> None:
 def test_every_namespaced_object_is_in_the_namespace(mode: str) -> None:
     for content in made(mode=mode, namespace="team"):
         is_wide = content["kind"].startswith(("Cluster", "CustomResource", "Namespace", "Validating"))
-        assert content["metadata"].get("namespace") == (None if is_wide else "team"), content["kind"]
+        if content["metadata"]["name"] != "dynamo-controller" or not content["kind"].startswith("Role"):
+            assert content["metadata"].get("namespace") == (None if is_wide else "team"), content["kind"]
+
+
+def test_the_lease_of_the_leader_is_where_the_released_operator_has_its_own() -> None:
+    """Both take the same Lease, so that never both write."""
+    (role,) = of_kind("Role")
+    assert role["metadata"]["namespace"] == "kube-system" == settings()["leader_election_namespace"]
+    assert [rule["resources"] for rule in role["rules"]] == [["leases"]]
+    (near,) = [each for each in of_kind("Role", mode="namespaced") if names_it(each, "dynamo-controller")]
+    assert near["metadata"]["namespace"] == "dynamo-system"
+    assert settings(mode="namespaced")["leader_election_namespace"] == "dynamo-system"
 
 
 def test_installations_for_two_namespaces_share_no_object_but_the_definitions() -> None:
@@ -266,7 +277,9 @@ def test_nothing_is_granted_twice_to_one_account_in_one_mode() -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_whoever_grants_discovery_has_it(mode: str) -> None:
     """Kubernetes lets nobody grant what they do not have."""
-    own = rules("dynamo-controller", mode=mode)
+    kind = "ClusterRole" if mode == "cluster" else "Role"
+    (role,) = [each for each in of_kind(kind, mode=mode) if names_it(each, "dynamo-controller")]
+    own = role["rules"]
     for wanted in DISCOVERY_RULES:
         group, resource, verbs = wanted["apiGroups"][0], wanted["resources"][0], set(wanted["verbs"])
         assert any(
