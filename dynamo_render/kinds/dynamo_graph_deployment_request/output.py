@@ -113,7 +113,22 @@ def _kept(request: Request, graph: Manifest, judge: Judge) -> Manifest:
         return graph
     metadata = {key: value for key, value in (graph.get("metadata") or {}).items() if value is not None}
     frame: Manifest = {key: graph[key] for key in ("apiVersion", "kind") if key in graph}
-    return {**frame, "metadata": metadata, "spec": structure.encoded(spec), "status": {}}
+    return {**frame, "metadata": metadata, "spec": _as_a_typed_client_writes_it(structure.encoded(spec)), "status": {}}
+
+
+def _as_a_typed_client_writes_it(spec: Manifest) -> Manifest:
+    """Return *spec* with the empty fields that released operators store in a status."""
+    for claim in spec.get("pvcs") or ():
+        claim.setdefault("size", "0")
+    for service in (spec.get("services") or {}).values():
+        pod, memory = service.get("extraPodSpec"), service.get("sharedMemory")
+        if memory is not None:
+            memory.setdefault("size", "0")
+        if pod is not None:
+            pod.setdefault("containers", None)
+            if "mainContainer" in pod:
+                pod["mainContainer"] = {"name": "", "resources": {}, **pod["mainContainer"]}
+    return spec
 
 
 def _as_it_will_be(request: Request, graph: Manifest) -> Manifest:
