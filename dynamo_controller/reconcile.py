@@ -155,9 +155,17 @@ async def _with_facts(sight: Sight, shell: Shell) -> Sight:
 
 
 def _rendered(sight: Sight, shell: Shell) -> Rendered:
-    return dynamo_render.render(
-        sight.resource, settings=shell.settings, facts=sight.facts, observed=sight.observed, own_only=True
+    """Return what a resource leads to; where something is wrong inside its components only, what it makes itself.
+
+    The component says so when its own turn comes, and the others are not its business.
+    """
+    look = partial(
+        dynamo_render.render, sight.resource, settings=shell.settings, facts=sight.facts, observed=sight.observed
     )
+    try:
+        return look()
+    except InvalidResource:
+        return look(own_only=True)
 
 
 async def _write(applier: Applier, choice: Choice, recipe: Recipe) -> None:
