@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dynamo_render.kube import yaml_scalars, yaml_stream
+from dynamo_render.kube import yaml_blocks, yaml_scalars, yaml_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,6 +37,12 @@ def read_piece(piece: Piece) -> object:
 
     Raises UnreadableInput with the position of what is wrong.
     """
+    value = yaml_blocks.read(piece.text)
+    return read_with_library(piece) if value is yaml_blocks.UNUSUAL else value
+
+
+def read_with_library(piece: Piece) -> object:
+    """Return what `read_piece` returns, whatever the form of the document."""
     return yaml_stream.parsed(piece, lambda next_event: _DocumentReader(piece).read(next_event))
 
 
