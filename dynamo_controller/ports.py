@@ -1,4 +1,4 @@
-"""All that the shell may do: protocols of cluster, clock, events and log, the one error a cluster raises, requests.
+"""All that the shell may do: protocols of cluster, pods, clock, events, log, the error a cluster raises, requests.
 
 Objects are plain JSON mappings. Nothing here knows a client library, and nothing here has an effect.
 """
@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 
 import attrs
 
+from dynamo_render.kinds.shared.machine import HttpCall, Outcome
 from dynamo_render.values import Value
 
 Json = dict[str, Any]
@@ -153,6 +154,21 @@ class Events(Protocol):
 
     async def tell(self, resource: Object, sort: Literal["Normal", "Warning"], reason: str, message: str) -> None:
         """Record an event; never raises `ClusterError`."""
+
+
+class Endpoints(Protocol):
+    """Pods that serve models, and answer calls over HTTP."""
+
+    async def call(self, calls: Sequence[HttpCall]) -> Mapping[str, Outcome]:
+        """Make *calls* side by side, and return the outcome of each by its id, whatever the other side does."""
+
+
+class Nobody:
+    """`Endpoints` of which none answers and none is called: for plans."""
+
+    async def call(self, calls: Sequence[HttpCall]) -> Mapping[str, Outcome]:
+        """Return that no call was made."""
+        return {call.id: Outcome("refused", "not called") for call in calls}
 
 
 class Log(Protocol):
