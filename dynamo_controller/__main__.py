@@ -15,6 +15,7 @@ from typing import NoReturn
 from dynamo_controller import commands, installing, settings
 from dynamo_controller.adapters import loop
 from dynamo_controller.adapters.clock import SystemClock
+from dynamo_controller.adapters.http import HttpEndpoints
 from dynamo_controller.adapters.kubernetes import BadConfiguration, KubernetesCluster
 from dynamo_controller.adapters.log import JsonLog
 from dynamo_controller.adapters.serving import CannotListen
@@ -88,7 +89,14 @@ async def _connected(
     clock = SystemClock()
     log = JsonLog(sys.stderr, clock)
     chance = Random()  # noqa: S311 - spreads delays
-    outside = Outside(cluster=cluster, clock=clock, events=ClusterEvents(cluster, clock, log), log=log, chance=chance)
+    outside = Outside(
+        cluster=cluster,
+        clock=clock,
+        events=ClusterEvents(cluster, clock, log),
+        log=log,
+        chance=chance,
+        endpoints=HttpEndpoints(),
+    )
     try:
         return await COMMANDS[arguments.command](cluster, outside, own, render)
     finally:

@@ -14,7 +14,7 @@ from dynamo_controller.admitting import admitting
 from dynamo_controller.kinds import RECONCILED
 from dynamo_controller.manager import Manager, Outside
 from dynamo_controller.planning import PlanningCluster
-from dynamo_controller.ports import Cluster
+from dynamo_controller.ports import Cluster, Nobody
 from dynamo_controller.reconcile import PassFailed
 from dynamo_controller.routes import key_of
 from dynamo_controller.settings import ControllerSettings
@@ -44,10 +44,13 @@ async def facts(outside: Outside, settings: OperatorSettings) -> str:
 async def plan(outside: Outside, dry_run: Cluster, settings: OperatorSettings) -> tuple[list[str], bool]:
     """Return what one pass over every resource would change, as lines, and whether a pass has failed.
 
-    Children whose own children do not exist yet are planned without them: their turn comes when they exist.
+    Children whose own children do not exist yet are planned without them: their turn comes when they exist. No pod is
+    called.
     """
     planning = PlanningCluster(outside.cluster, dry_run)
-    shell = await survey.surveyed(attrs.evolve(outside, cluster=planning, events=_Silent()), settings)
+    shell = await survey.surveyed(
+        attrs.evolve(outside, cluster=planning, events=_Silent(), endpoints=Nobody()), settings
+    )
     has_failed = False
     for resource in survey.resources(shell):
         key = key_of(resource)

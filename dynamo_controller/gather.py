@@ -18,6 +18,7 @@ from dynamo_render.profiles import PROFILES
 SECRET, ACCOUNT, CLAIM = Kind("v1", "Secret"), Kind("v1", "ServiceAccount"), Kind("v1", "PersistentVolumeClaim")
 CLUSTER_ROLE, NODE = Kind("rbac.authorization.k8s.io/v1", "ClusterRole"), Kind("v1", "Node")
 QUEUE = Kind("scheduling.run.ai/v2", "Queue")
+SLICE = Kind("discovery.k8s.io/v1", "EndpointSlice")
 
 PAGE = 500
 _GPU = "nvidia.com/gpu"

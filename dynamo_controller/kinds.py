@@ -7,11 +7,12 @@ from functools import partial
 
 import attrs
 
-from dynamo_controller import components, graphs, projection, reconcile, routes, scaling_adapters
+from dynamo_controller import components, graphs, projection, reconcile, routes, scaling_adapters, stages
 from dynamo_controller.apply import ADAPTER
 from dynamo_controller.components import COMPONENT
-from dynamo_controller.gather import ACCOUNT, SECRET
+from dynamo_controller.gather import ACCOUNT, SECRET, SLICE
 from dynamo_controller.graphs import CLIQUE, GRAPH, SCALING_GROUP
+from dynamo_controller.models import MODEL
 from dynamo_controller.ports import Kind, Object
 from dynamo_controller.reconcile import Done
 from dynamo_controller.shell import Key, Shell, Stores
@@ -24,24 +25,31 @@ RECONCILED: Mapping[Kind, Callable[[Key, Shell], Awaitable[Done]]] = {
     GRAPH: partial(reconcile.reconcile, graphs.RECIPE),
     COMPONENT: partial(reconcile.reconcile, components.RECIPE),
     ADAPTER: scaling_adapters.reconcile,
+    MODEL: stages.reconcile,
 }
 """How a pass over each of our kinds is made."""
+
+CALLING = frozenset({MODEL})
+"""Kinds whose passes wait for answers of pods: they have workers of their own, so that none of the others waits."""
 
 
 @attrs.frozen(eq=False)
 class Watched:
-    """What is watched of one kind: what is *kept*, whom a change concerns, and which *fields* select objects."""
+    """What is watched of one kind: what is *kept*, whom a change concerns, and what selects objects."""
 
     kind: Kind
     keep: Projection
     route: Route
     fields: str = ""
+    labels: str = ""
 
 
 WATCHED: tuple[Watched, ...] = (
     Watched(GRAPH, projection.whole, routes.graph),
     Watched(COMPONENT, projection.whole, routes.controlled),
     Watched(ADAPTER, projection.whole, routes.controlled),
+    Watched(MODEL, projection.whole, routes.itself),
+    Watched(SLICE, projection.endpoint_slice, routes.endpoint_slice, labels=projection.MODEL_HASH_LABEL),
     Watched(SECRET, projection.pull_secret, routes.pull_secret, f"type={PULL_SECRET_TYPE}"),
     Watched(ACCOUNT, projection.account, routes.account),
     Watched(CLIQUE, projection.clique, routes.clique),

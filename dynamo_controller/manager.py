@@ -11,8 +11,20 @@ from random import Random
 
 import attrs
 
-from dynamo_controller.kinds import RECONCILED
-from dynamo_controller.ports import Clock, Cluster, ClusterError, Events, Json, Kind, Log, Object, Selection
+from dynamo_controller.kinds import CALLING, RECONCILED
+from dynamo_controller.ports import (
+    Clock,
+    Cluster,
+    ClusterError,
+    Endpoints,
+    Events,
+    Json,
+    Kind,
+    Log,
+    Nobody,
+    Object,
+    Selection,
+)
 from dynamo_controller.queue import Closed, Queue
 from dynamo_controller.reconcile import Done, PassFailed
 from dynamo_controller.routes import key_of
@@ -23,6 +35,9 @@ from dynamo_controller.watching import Watching
 from dynamo_render import OperatorSettings
 
 DEFINITION = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+
+CALLERS = 16
+"""How many resources that wait for answers of others are worked on at a time, beside all the others."""
 
 GRACE = 30.0
 """Seconds that a pass may still take after the stop."""
@@ -40,6 +55,7 @@ class Outside:
     events: Events
     log: Log
     chance: Random
+    endpoints: Endpoints = attrs.field(factory=Nobody)
 
 
 class Manager:
@@ -54,6 +70,7 @@ class Manager:
         self._workers = workers
         self._is_restricted = bool(settings.restricted_namespace)
         self.queue: Queue[Key] = Queue(outside.clock, outside.chance)
+        self.calling: Queue[Key] = Queue(outside.clock, outside.chance)
         self._watching = Watching(around, settings.restricted_namespace, self._wake, self._forget)
         self._definitions = Store(DEFINITION, _only_identity, self._definition_changed)
         self._definition_watch = Reflector(Selection(DEFINITION), self._definitions, around)
@@ -68,15 +85,23 @@ class Manager:
             groups=Groups(),
             settings=settings,
             policy=policy or Policy(),
+            endpoints=outside.endpoints,
         )
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no pass is under way or due now."""
+        return self.queue.is_idle and self.calling.is_idle
 
     async def run(self, stop: asyncio.Event) -> None:
         """Keep everything in place until *stop*; passes that run then come to their end."""
         async with asyncio.TaskGroup() as tasks:
             background = [tasks.create_task(self._definition_watch.run()), tasks.create_task(self._follow(tasks))]
-            workers = [tasks.create_task(self._work()) for _ in range(self._workers)]
+            workers = [tasks.create_task(self._work(self.queue)) for _ in range(self._workers)]
+            workers += [tasks.create_task(self._work(self.calling)) for _ in range(CALLERS)]
             await stop.wait()
             self.queue.close()
+            self.calling.close()
             await asyncio.wait(workers, timeout=GRACE)
             self._watching.stop()
             for task in (*background, *workers):
@@ -113,7 +138,10 @@ class Manager:
 
     def _wake(self, key: Key) -> None:
         if key.kind in RECONCILED and (self._is_restricted or "ephemeral" not in key.namespace):
-            self.queue.add(key)
+            self._queue_of(key).add(key)
+
+    def _queue_of(self, key: Key) -> Queue[Key]:
+        return self.calling if key.kind in CALLING else self.queue
 
     def _forget(self, uid: str) -> None:
         self.shell.settled.pop(uid, None)
@@ -121,37 +149,38 @@ class Manager:
     def _definition_changed(self, _before: Object | None, _now: Object | None) -> None:
         self._detect_again.set()
 
-    async def _work(self) -> None:
+    async def _work(self, queue: Queue[Key]) -> None:
         await self.ready.wait()
         while True:
             try:
-                key = await self.queue.next()
+                key = await queue.next()
             except Closed:
                 return
             try:
                 await self._reconcile(key)
             finally:
-                self.queue.done(key)
+                queue.done(key)
 
     async def _reconcile(self, key: Key) -> None:
+        queue = self._queue_of(key)
         try:
             done: Done = await RECONCILED[key.kind](key, self.shell)
         except PassFailed as failed:
             self._failed(key, failed)
         except Exception as error:  # noqa: BLE001 - a mistake of ours in one key must not end the others
-            delay = self.queue.retry(key)
+            delay = queue.retry(key)
             self._outside.log.write("error", f"mistake in a pass: {error!r}", **_named(key), again_in=round(delay, 1))
         else:
-            self.queue.forget(key)
+            queue.forget(key)
             if done.look_again is not None:
-                self.queue.add_later(key, done.look_again)
+                queue.add_later(key, done.look_again)
 
     def _failed(self, key: Key, failed: PassFailed) -> None:
-        cause = failed.cause
+        cause, queue = failed.cause, self._queue_of(key)
         if cause is not None and cause.is_dying_namespace:
-            self.queue.forget(key)
+            queue.forget(key)
             return
-        delay = self.queue.retry(key, (cause.retry_after or 0.0) if cause else 0.0)
+        delay = queue.retry(key, (cause.retry_after or 0.0) if cause else 0.0)
         self._outside.log.write("warning", f"pass failed: {failed}", **_named(key), again_in=round(delay, 1))
 
 

@@ -78,10 +78,17 @@ _OWN_KINDS = (
     ),
     Permission(
         group=OURS,
+        resources=("dynamomodels",),
+        verbs=("list", "watch", "patch"),
+        reason="loads adapters into pods; holds a model until they are taken out again",
+    ),
+    Permission(
+        group=OURS,
         resources=(
             "dynamographdeployments/status",
             "dynamocomponentdeployments/status",
             "dynamographdeploymentscalingadapters/status",
+            "dynamomodels/status",
         ),
         verbs=("patch",),
         reason="tells what has become of a resource",
@@ -171,8 +178,7 @@ _PASSED_ON = (
         group="discovery.k8s.io",
         resources=("endpointslices",),
         verbs=READ,
-        reason="as above",
-        passed_on=True,
+        reason="pods that serve a model, into which adapters are loaded; and as above",
     ),
     Permission(
         group=OURS,

@@ -12,6 +12,7 @@ from typing import Any
 
 from dynamo_controller.ports import FIELD_MANAGER, Json, Object
 from dynamo_controller.store import controller
+from dynamo_render.kinds.dynamo_model.candidates import HASH_LABEL, SERVICE_LABEL
 from dynamo_render.kube import registries
 
 OUR_GROUP = "nvidia.com"
@@ -20,6 +21,7 @@ RELEASED_MANAGER = "manager"
 
 GRAPH_LABEL = "nvidia.com/dynamo-graph-deployment-name"
 POD_LABEL = "nvidia.com/dynamo-component-pod"
+MODEL_HASH_LABEL = HASH_LABEL
 
 _METADATA = (
     "name",
@@ -33,6 +35,9 @@ _METADATA = (
     "finalizers",
     "deletionTimestamp",
 )
+
+_IDENTITY = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
+_OF_ENDPOINTS = ("addresses", "conditions", "targetRef")
 
 
 def whole(content: Json) -> Json:
@@ -61,6 +66,19 @@ def account(content: Json) -> Json | None:
     """Return a service account of ours, or one that is offered to component pods."""
     offered = (content["metadata"].get("labels") or {}).get(POD_LABEL) == "true"
     return whole(content) if offered else child(content)
+
+
+def endpoint_slice(content: Json) -> Json | None:
+    """Return a slice of pods that serve a model, with what is called and told of them; None of others."""
+    labels = content["metadata"].get("labels") or {}
+    if MODEL_HASH_LABEL not in labels:
+        return None
+    metadata = {key: content["metadata"][key] for key in _IDENTITY if key in content["metadata"]}
+    metadata["labels"] = {key: labels[key] for key in (MODEL_HASH_LABEL, SERVICE_LABEL) if key in labels}
+    endpoints = [
+        {key: endpoint[key] for key in _OF_ENDPOINTS if key in endpoint} for endpoint in content.get("endpoints") or ()
+    ]
+    return {**{key: content[key] for key in ("apiVersion", "kind")}, "metadata": metadata, "endpoints": endpoints}
 
 
 def pull_secret(content: Json) -> Json | None:

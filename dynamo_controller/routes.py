@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dynamo_controller import models
 from dynamo_controller.apply import ADAPTER
 from dynamo_controller.components import COMPONENT
 from dynamo_controller.graphs import GRAPH
@@ -57,6 +58,17 @@ def clique(before: Object | None, now: Object | None, _stores: Stores) -> Iterat
         name = ((each or {}).get("metadata", {}).get("labels") or {}).get(GRAPH_LABEL)
         if each is not None and name:
             yield Key(GRAPH, each["metadata"]["namespace"], name)
+
+
+def endpoint_slice(before: Object | None, now: Object | None, stores: Stores) -> Iterator[Key]:
+    """Yield the models that pods of a changed slice can serve, or could before.
+
+    A pod that has become ready again may have lost what it had loaded, so readiness is a change too.
+    """
+    if before is not None and now is not None and models.says_the_same(before, now):
+        return
+    for model in models.served_by([each for each in (before, now) if each is not None], stores):
+        yield key_of(model)
 
 
 def pull_secret(before: Object | None, now: Object | None, stores: Stores) -> Iterator[Key]:

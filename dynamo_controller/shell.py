@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import attrs
 
-from dynamo_controller.ports import Clock, Cluster, Events, Json, Kind, Log, Object
+from dynamo_controller.ports import Clock, Cluster, Endpoints, Events, Json, Kind, Log, Nobody, Object
 from dynamo_controller.store import Store
 from dynamo_render import OperatorSettings
 from dynamo_render.values import Value
@@ -93,4 +93,5 @@ class Shell:
     groups: Groups
     settings: OperatorSettings
     policy: Policy = attrs.field(factory=Policy)
+    endpoints: Endpoints = attrs.field(factory=Nobody)
     settled: dict[str, tuple[str, str]] = attrs.field(factory=dict)

@@ -30,6 +30,7 @@ async def surveyed(outside: Outside, settings: OperatorSettings) -> Shell:
         stores=watching.stores,
         groups=Groups(groups),
         settings=settings,
+        endpoints=outside.endpoints,
     )
 
 

@@ -11,7 +11,7 @@ from dynamo_controller.shell import Key, Stores
 from dynamo_controller.store import Listener, Store
 from dynamo_controller.watch import Reflector, Surroundings
 
-_ALWAYS = ("", "apps", "networking.k8s.io", "rbac.authorization.k8s.io")
+_ALWAYS = ("", "apps", "discovery.k8s.io", "networking.k8s.io", "rbac.authorization.k8s.io")
 
 
 class Watching:
@@ -31,7 +31,7 @@ class Watching:
     def reflectors(self, groups: frozenset[str]) -> list[Reflector]:
         """Return a new reflector for every watched kind that is served and has none running."""
         return [
-            Reflector(Selection(each.kind, self._namespace, fields=each.fields), self._of(each.kind), self._around)
+            Reflector(self._selection(each), self._of(each.kind), self._around)
             for each in WATCHED
             if is_served(each.kind, groups) and each.kind not in self._running
         ]
@@ -51,6 +51,9 @@ class Watching:
         """Watch nothing any more."""
         for task in self._running.values():
             task.cancel()
+
+    def _selection(self, watched: Watched) -> Selection:
+        return Selection(watched.kind, self._namespace, labels=watched.labels, fields=watched.fields)
 
     def _of(self, kind: Kind) -> Store:
         return self.stores.by_kind[kind]

@@ -14,14 +14,14 @@ from dynamo_render.kube import live
 OWN_FIELDS = ("state", "conditions", "services", "restart", "service", "observedGeneration", "replicas", "selector")
 
 
-async def write_status(resource: Object, wanted: Status, shell: Shell) -> bool:
+async def write_status(resource: Object, wanted: Status, shell: Shell, *, whole: bool = False) -> bool:
     """Make the status of *resource* what is *wanted* and return whether that was a write.
 
-    Fields of a status that the controller does not know stay as they are.
+    Fields of a status that the controller does not know stay as they are, unless the *whole* status is wanted.
     """
     before = live.status(resource)
     told = with_transition_times(wanted, before, shell.clock.timestamp()) if "conditions" in wanted else wanted
-    patch = merge_patch({key: value for key, value in before.items() if key in {*OWN_FIELDS, *told}}, told)
+    patch = merge_patch({key: value for key, value in before.items() if whole or key in {*OWN_FIELDS, *told}}, told)
     if not patch:
         return False
     shell.stores.remember(await shell.cluster.merge_status(resource, patch))
@@ -34,15 +34,18 @@ async def add_finalizer(resource: Object, shell: Shell) -> Object:
     return await _write_finalizers(resource, finalizers, shell)
 
 
-async def remove_finalizer(resource: Object, shell: Shell) -> None:
-    """Take our finalizer off *resource*."""
+async def remove_finalizer(resource: Object, shell: Shell) -> Object:
+    """Return *resource* without our finalizer, as it was stored last: without others, it is gone."""
     finalizers = [name for name in resource["metadata"].get("finalizers") or () if name != FINALIZER]
-    await _write_finalizers(resource, finalizers, shell)
+    return await _write_finalizers(resource, finalizers, shell)
 
 
 async def _write_finalizers(resource: Object, finalizers: list[str], shell: Shell) -> Object:
     stored = await shell.cluster.merge(resource, {"metadata": {"finalizers": finalizers}})
-    shell.stores.remember(stored)
+    if live.is_being_deleted(stored) and not finalizers:
+        shell.stores.forget(stored)  # the last finalizer held it: the server answers with what is no longer there
+    else:
+        shell.stores.remember(stored)
     return stored
 
 

@@ -1,4 +1,4 @@
-"""Kinds without components: requests, and those that lead to no objects of their own, models and scaling adapters."""
+"""Kinds without components: requests and models; and scaling adapters, which lead to no objects and no plan."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dynamo_render.errors import Problem
 from dynamo_render.facts import FactQuery
 from dynamo_render.kinds.contract import Inputs, Kind, Reading
 from dynamo_render.kinds.dynamo_graph_deployment_request import rules as requests
-from dynamo_render.kinds.dynamo_model import rules
 from dynamo_render.kinds.shared import envelope
 from dynamo_render.plans.graph import ResourcePlan
 from dynamo_render.profiles import Profile
@@ -48,9 +47,7 @@ def _no_plan(_reading: Reading, _inputs: Inputs, _problems: list[Problem]) -> Re
 
 
 KINDS: Mapping[tuple[str, str], Kind] = {
-    ("nvidia.com/v1alpha1", name): kind
-    for name, kind in {
-        "DynamoModel": Kind(read=rules.read, needs=_no_facts, plan=_no_plan, update=rules.updates),
-        "DynamoGraphDeploymentScalingAdapter": Kind(read=_read_adapter, needs=_no_facts, plan=_no_plan),
-    }.items()
+    ("nvidia.com/v1alpha1", "DynamoGraphDeploymentScalingAdapter"): Kind(
+        read=_read_adapter, needs=_no_facts, plan=_no_plan
+    ),
 }

@@ -195,6 +195,19 @@ async def a_watch_tells_what_happened_since_the_list_in_order(cluster: Cluster, 
     assert versions == sorted(set(versions))
 
 
+async def a_watch_of_labelled_objects_tells_that_one_has_lost_its_label(cluster: Cluster, namespace: str) -> None:
+    labelled = config(namespace, a="1")
+    labelled["metadata"]["labels"] = {"model": "x"}
+    stored = await cluster.apply(labelled, force=False)
+    await cluster.apply(config(namespace, "other"), force=False)
+    selection = Selection(CONFIG, namespace, labels="model")
+    page = await cluster.page(selection, limit=500)
+    assert [each["metadata"]["name"] for each in page.items] == [stored["metadata"]["name"]]
+    await cluster.merge(stored, {"metadata": {"labels": {"model": None}}})
+    (event,) = await told(cluster, selection, page.resource_version, 1)
+    assert (event.sort, event.content["metadata"]["name"]) == ("DELETED", stored["metadata"]["name"])
+
+
 async def a_store_follows_the_cluster(cluster: Cluster, namespace: str) -> None:
 
     changes: list[tuple[bool, bool]] = []
@@ -235,6 +248,7 @@ CONTRACTS = (
     a_scale_sets_the_count,
     a_list_in_pages_has_every_object_once,
     a_watch_tells_what_happened_since_the_list_in_order,
+    a_watch_of_labelled_objects_tells_that_one_has_lost_its_label,
     a_store_follows_the_cluster,
 )
 """Every promise, named by what it says."""

@@ -20,6 +20,7 @@ Place = tuple[Kind, str, str]
 KUBERNETES = (
     "v1",
     "apps/v1",
+    "discovery.k8s.io/v1",
     "networking.k8s.io/v1",
     "rbac.authorization.k8s.io/v1",
     "apiextensions.k8s.io/v1",
@@ -42,7 +43,7 @@ class FakeCluster:
         self.lists = 0
         self._version = 100
         self._uids = 0
-        self._events: list[tuple[int, WatchEvent]] = []
+        self._events: list[tuple[int, WatchEvent, Json | None]] = []
         self._oldest = self._version
         self._told = asyncio.Event()
         self._generation_of_watches = 0
@@ -80,10 +81,12 @@ class FakeCluster:
             if seen < self._oldest:
                 raise ClusterError(410, "Expired", "too old resource version")
             await self._asked("watching", _target(selection.kind, selection.namespace, ""))
-            for version, event in [each for each in self._events if each[0] > seen]:
+            for version, event, before in [each for each in self._events if each[0] > seen]:
                 seen = version
                 if _selects(selection, event.content):
                     yield copy.deepcopy(event)
+                elif before is not None and _selects(selection, before):
+                    yield WatchEvent("DELETED", copy.deepcopy(event.content))
             if not self._events or self._events[-1][0] <= seen:
                 self._told.clear()
                 await self._told.wait()
@@ -256,6 +259,10 @@ class FakeCluster:
             live
         ):
             return copy.deepcopy(live)
+        if "deletionTimestamp" in changed["metadata"] and not changed["metadata"].get("finalizers"):
+            self.objects[_place(changed)] = changed
+            self._remove(changed)
+            return copy.deepcopy(changed)
         return self._keep(verb, changed, owners, "MODIFIED")
 
     def _keep(self, verb: str, content: Json, owners: dict[str, set[managed_fields.Path]], sort: Any) -> Json:
@@ -271,9 +278,10 @@ class FakeCluster:
             for name, owned in owners.items()
             if owned
         ]
+        before = self.objects.get(_place(content))
         self.objects[_place(content)] = content
         self._note(verb, content)
-        self._tell(sort, content)
+        self._tell(sort, content, before)
         return copy.deepcopy(content)
 
     def _remove(self, live: Json) -> None:
@@ -292,8 +300,8 @@ class FakeCluster:
         if verb:
             self.writes.append((verb, content["kind"], content["metadata"]["name"]))
 
-    def _tell(self, sort: Any, content: Json) -> None:
-        self._events.append((self._version, WatchEvent(sort, copy.deepcopy(content))))
+    def _tell(self, sort: Any, content: Json, before: Json | None = None) -> None:
+        self._events.append((self._version, WatchEvent(sort, copy.deepcopy(content)), before))
         self._told.set()
 
     def _live(self, target: Mapping[str, Any]) -> Json:
@@ -346,7 +354,14 @@ def _selects(selection: Selection, live: Mapping[str, Any]) -> bool:
     found: Any = live
     for step in field.split("."):
         found = found.get(step, "") if field else wanted
-    return kind == selection.kind and selection.namespace in ("", namespace) and found == wanted
+    is_there = kind == selection.kind and selection.namespace in ("", namespace)
+    return is_there and found == wanted and _carries(live["metadata"].get("labels") or {}, selection.labels)
+
+
+def _carries(labels: Mapping[str, str], selector: str) -> bool:
+    """Whether *labels* fulfil a selector of keys and of pairs `key=value`."""
+    asked = [each.partition("=") for each in selector.split(",") if each]
+    return all(key in labels and (not equals or labels[key] == value) for key, equals, value in asked)
 
 
 def _order(place: Place) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from dynamo_controller.adapters.clock import SystemClock
+from dynamo_controller.adapters.http import HttpEndpoints
 from dynamo_controller.adapters.kubernetes import KubernetesCluster
 from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Manager, Outside
@@ -71,7 +72,7 @@ class Running:
         since = 0.0
         while since < seconds:
             await asyncio.sleep(POLL)
-            since = since + POLL if self.manager.queue.is_idle else 0.0
+            since = since + POLL if self.manager.is_idle else 0.0
 
 
 @contextlib.asynccontextmanager
@@ -82,7 +83,7 @@ async def running(
     cluster, clock, log = await CountingCluster.connected(str(kubeconfig)), SystemClock(), RecordingLog()
     cluster.writes = []
     events, chance = ClusterEvents(cluster, clock, log), Random(1)  # noqa: S311 - spreads delays
-    outside = Outside(cluster=cluster, clock=clock, events=events, log=log, chance=chance)
+    outside = Outside(cluster=cluster, clock=clock, events=events, log=log, chance=chance, endpoints=HttpEndpoints())
     given = {"etcd_address": "etcd:2379", "nats_address": "nats://nats:4222", "restricted_namespace": namespace}
     manager = Manager(outside, OperatorSettings.from_mapping({**given, **settings}), workers=4, policy=policy)
     stop = asyncio.Event()

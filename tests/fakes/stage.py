@@ -14,6 +14,7 @@ from dynamo_controller.shell import Policy
 from dynamo_render import OperatorSettings
 from tests.fakes.clock import FakeClock
 from tests.fakes.cluster import FakeCluster
+from tests.fakes.endpoints import FakeEndpoints
 
 Json = dict[str, Any]
 OURS = "nvidia.com/v1alpha1"
@@ -43,11 +44,13 @@ class Stage:
         cluster: FakeCluster | None = None,
         clock: FakeClock | None = None,
         policy: Policy | None = None,
+        endpoints: FakeEndpoints | None = None,
         **settings: Any,
     ) -> None:
         self.cluster = cluster or FakeCluster(*groups)
         self.clock = clock or FakeClock()
         self.log = RecordingLog()
+        self.endpoints = endpoints or FakeEndpoints()
         given = {"etcd_address": "etcd:2379", "nats_address": "nats://nats:4222", "restricted_namespace": "team"}
         outside = Outside(
             cluster=self.cluster,
@@ -55,6 +58,7 @@ class Stage:
             events=ClusterEvents(self.cluster, self.clock, self.log),
             log=self.log,
             chance=Random(1),  # noqa: S311 - spreads delays
+            endpoints=self.endpoints,
         )
         self.manager = Manager(outside, OperatorSettings.from_mapping({**given, **settings}), workers=4, policy=policy)
         self._stop = asyncio.Event()
@@ -84,7 +88,7 @@ class Stage:
             if self.running.done():
                 await self.running
             await asyncio.sleep(0)
-            quiet = quiet + 1 if self.manager.queue.is_idle else 0
+            quiet = quiet + 1 if self.manager.is_idle else 0
 
     async def later(self, seconds: float) -> None:
         """Let time pass, one waking of a sleeper after the other."""

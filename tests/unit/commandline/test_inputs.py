@@ -89,10 +89,10 @@ def test_objects_of_other_kinds_are_skipped_with_a_note(call: Call, write: Write
 
 
 def test_other_kinds_of_the_same_api_group_are_skipped(call: Call, write: Write) -> None:
-    name = write("a.yaml", "apiVersion: nvidia.com/v1alpha1\nkind: DynamoModel\n")
+    name = write("a.yaml", "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeploymentScalingAdapter\n")
     result = call("render", name)
     assert result.status == 0
-    assert "1 DynamoModel" in result.err
+    assert "1 DynamoGraphDeploymentScalingAdapter" in result.err
 
 
 def test_a_folder_may_hold_files_for_other_programs(call: Call, write: Write, graph: Graph) -> None:
