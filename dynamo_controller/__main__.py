@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
+import socket
 import sys
+import uuid
 from argparse import ArgumentParser, Namespace
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import NoReturn
+
+import attrs
 
 from dynamo_controller import commands, installing, settings
 from dynamo_controller.adapters import loop
@@ -27,6 +32,7 @@ from dynamo_render import OperatorSettings
 
 PROGRAM = "dynamo-controller"
 FINE, DIFFERS, UNUSABLE = 0, 1, 2
+POD_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 Command = Callable[[KubernetesCluster, Outside, ControllerSettings, OperatorSettings], Awaitable[int]]
 
@@ -36,7 +42,8 @@ async def _run(_cluster: KubernetesCluster, outside: Outside, own: ControllerSet
     stop = asyncio.Event()
     for each in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(each, stop.set)
-    await commands.run(outside, render, own, stop)
+    identity = f"{socket.gethostname()}_{uuid.uuid4()}"
+    await commands.run(outside, render, _with_lease_namespace(own, render), identity, stop)
     return FINE
 
 
@@ -87,7 +94,7 @@ async def _connected(
 ) -> int:
     cluster = await KubernetesCluster.connected(_kubeconfig(own, environ), own.context or None)
     clock = SystemClock()
-    log = JsonLog(sys.stderr, clock)
+    log = JsonLog(sys.stderr, clock, own.log_level)
     chance = Random()  # noqa: S311 - spreads delays
     outside = Outside(
         cluster=cluster,
@@ -101,6 +108,19 @@ async def _connected(
         return await COMMANDS[arguments.command](cluster, outside, own, render)
     finally:
         await cluster.close()
+
+
+def _with_lease_namespace(own: ControllerSettings, render: OperatorSettings) -> ControllerSettings:
+    """Return settings that say where the Lease of the election is. Raises UnusableSettings where nobody does."""
+    if not own.leader_elect or own.leader_election_namespace:
+        return own
+    found = render.restricted_namespace
+    if not found:
+        with contextlib.suppress(OSError):
+            found = _text_of(POD_NAMESPACE).strip()
+    if not found:
+        raise UnusableSettings(["leader_election_namespace: is needed outside of a pod, where leader_elect is true"])
+    return attrs.evolve(own, leader_election_namespace=found)
 
 
 def _kubeconfig(own: ControllerSettings, environ: Mapping[str, str]) -> str | None:

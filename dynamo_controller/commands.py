@@ -9,30 +9,22 @@ from typing import Any
 import attrs
 
 from dynamo_controller import survey
-from dynamo_controller.admission import Surroundings
-from dynamo_controller.admitting import admitting
 from dynamo_controller.kinds import RECONCILED
-from dynamo_controller.manager import Manager, Outside
+from dynamo_controller.manager import Outside
 from dynamo_controller.planning import PlanningCluster
 from dynamo_controller.ports import Cluster, Nobody
+from dynamo_controller.process import Process
 from dynamo_controller.reconcile import PassFailed
 from dynamo_controller.routes import key_of
 from dynamo_controller.settings import ControllerSettings
-from dynamo_controller.shell import Policy
 from dynamo_render import ClusterFacts, OperatorSettings, write_documents
 
 
-async def run(outside: Outside, settings: OperatorSettings, own: ControllerSettings, stop: asyncio.Event) -> None:
-    """Keep all resources in place, and answer the API server, until *stop*. Raises CannotListen."""
-    manager = Manager(outside, settings, workers=own.workers, policy=policy_of(own))
-    around = Surroundings(settings=settings, groups=lambda: manager.shell.groups.names)
-    async with admitting(own, around, outside, lambda *_words: None):
-        await manager.run(stop)
-
-
-def policy_of(own: ControllerSettings) -> Policy:
-    """Return what the settings of the program let it do."""
-    return Policy(adopt=own.adopt, allow_profile_rollouts=own.allow_profile_rollouts)
+async def run(
+    outside: Outside, settings: OperatorSettings, own: ControllerSettings, identity: str, stop: asyncio.Event
+) -> None:
+    """Keep all resources in place, and answer whoever asks, until *stop*. Raises CannotListen."""
+    await Process(outside, settings, own, identity).run(stop)
 
 
 async def facts(outside: Outside, settings: OperatorSettings) -> str:

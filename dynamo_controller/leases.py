@@ -12,12 +12,14 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
 from dynamo_controller.ports import Clock, Cluster, ClusterError, Json, Kind, Log, Object
 from dynamo_render.values import Value
+
+Result = TypeVar("Result")
 
 LEASE = Kind("coordination.k8s.io/v1", "Lease")
 
@@ -82,7 +84,7 @@ class Election:
         while True:
             limit = self._left() if self._is_held else self._own.renew_deadline
             # After a long sleep of the whole process the lead is over before anything is asked.
-            held = await self._within(limit, self._attempt()) if limit > 0 else None
+            held = await within(self._clock, limit, self._attempt()) if limit > 0 else None
             self._settle(held=held)
             waits = self._own.retry_period
             if self._is_held:
@@ -100,7 +102,7 @@ class Election:
         now = as_text(self._clock.utc())
         given_up = {"holderIdentity": "", "leaseDurationSeconds": GIVEN_UP, "renewTime": now, "acquireTime": now}
         with contextlib.suppress(ClusterError):
-            await self._within(RELEASE_LIMIT, self._cluster.merge(stored, {"spec": given_up}))
+            await within(self._clock, RELEASE_LIMIT, self._cluster.merge(stored, {"spec": given_up}))
 
     def _left(self) -> float:
         """Return the seconds that the lead lasts without renewal."""
@@ -223,16 +225,17 @@ class Election:
     def _me(self) -> dict[str, str]:
         return {"identity": self._own.identity}
 
-    async def _within(self, seconds: float, doing: Awaitable[Any]) -> Any:
-        """Return what *doing* leads to, or None when it takes longer than *seconds*."""
-        attempt = asyncio.ensure_future(doing)
-        limit = asyncio.ensure_future(self._clock.sleep(seconds))
-        try:
-            await asyncio.wait((attempt, limit), return_when=asyncio.FIRST_COMPLETED)
-            return attempt.result() if attempt.done() else None
-        finally:
-            attempt.cancel()
-            limit.cancel()
+
+async def within(clock: Clock, seconds: float, doing: Awaitable[Result]) -> Result | None:
+    """Return what *doing* leads to, or None when it takes longer than *seconds*; what it raises is raised."""
+    attempt = asyncio.ensure_future(doing)
+    limit = asyncio.ensure_future(clock.sleep(seconds))
+    try:
+        await asyncio.wait((attempt, limit), return_when=asyncio.FIRST_COMPLETED)
+        return attempt.result() if attempt.done() else None
+    finally:
+        attempt.cancel()
+        limit.cancel()
 
 
 @contextlib.contextmanager

@@ -6,12 +6,15 @@ Holds no rule about objects. An error in one key never touches another.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from random import Random
+from typing import Any, Literal
 
 import attrs
 
+from dynamo_controller import markers
 from dynamo_controller.kinds import CALLING, RECONCILED
+from dynamo_controller.markers import MarkedNamespaces
 from dynamo_controller.ports import (
     Clock,
     Cluster,
@@ -30,6 +33,7 @@ from dynamo_controller.reconcile import Done, PassFailed
 from dynamo_controller.routes import key_of
 from dynamo_controller.shell import Groups, Key, Policy, Shell
 from dynamo_controller.store import Store
+from dynamo_controller.telemetry import Metrics
 from dynamo_controller.watch import Reflector, Surroundings
 from dynamo_controller.watching import Watching
 from dynamo_render import OperatorSettings
@@ -39,8 +43,11 @@ DEFINITION = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 CALLERS = 16
 """How many resources that wait for answers of others are worked on at a time, beside all the others."""
 
-GRACE = 30.0
-"""Seconds that a pass may still take after the stop."""
+GRACE = 20.0
+"""Seconds that a pass may still take after the stop; what comes after it has ten more."""
+
+STARTING = "watches are not warm yet"
+"""Why no pass is made before everything has been listed once."""
 
 DETECTION_DELAY = 1.0
 """Seconds from a change of a definition to the question which groups are served, and between attempts at it."""
@@ -56,6 +63,7 @@ class Outside:
     log: Log
     chance: Random
     endpoints: Endpoints = attrs.field(factory=Nobody)
+    metrics: Metrics = attrs.field(factory=Metrics)
 
 
 class Manager:
@@ -68,10 +76,15 @@ class Manager:
         around = Surroundings(outside.cluster, outside.clock, outside.log, outside.chance)
         self._outside = outside
         self._workers = workers
-        self._is_restricted = bool(settings.restricted_namespace)
-        self.queue: Queue[Key] = Queue(outside.clock, outside.chance)
-        self.calling: Queue[Key] = Queue(outside.clock, outside.chance)
+        self._own_namespace = settings.restricted_namespace
+        waited = outside.metrics.wait_seconds.observe
+        self.queue: Queue[Key] = Queue(outside.clock, outside.chance, waited)
+        self.calling: Queue[Key] = Queue(outside.clock, outside.chance, waited)
+        self.hold(STARTING)
+        outside.metrics.queued.set_function(lambda: len(self.queue) + len(self.calling))
         self._watching = Watching(around, settings.restricted_namespace, self._wake, self._forget)
+        self.marked = MarkedNamespaces(outside.clock, self._wake_namespace)
+        self._marks_watch = Reflector(markers.SELECTION, self.marked.store, around)
         self._definitions = Store(DEFINITION, _only_identity, self._definition_changed)
         self._definition_watch = Reflector(Selection(DEFINITION), self._definitions, around)
         self._detect_again = asyncio.Event()
@@ -96,7 +109,7 @@ class Manager:
     async def run(self, stop: asyncio.Event) -> None:
         """Keep everything in place until *stop*; passes that run then come to their end."""
         async with asyncio.TaskGroup() as tasks:
-            background = [tasks.create_task(self._definition_watch.run()), tasks.create_task(self._follow(tasks))]
+            background = [tasks.create_task(each) for each in self._background(tasks)]
             workers = [tasks.create_task(self._work(self.queue)) for _ in range(self._workers)]
             workers += [tasks.create_task(self._work(self.calling)) for _ in range(CALLERS)]
             await stop.wait()
@@ -107,6 +120,34 @@ class Manager:
             for task in (*background, *workers):
                 task.cancel()
 
+    def _background(self, tasks: asyncio.TaskGroup) -> Iterator[Coroutine[Any, Any, None]]:
+        yield self._definition_watch.run()
+        yield self._follow(tasks)
+        if not self._own_namespace:
+            # A restricted controller does not care who else marks what.
+            yield self._marks_watch.run()
+            yield self.marked.run()
+
+    def hold(self, reason: str) -> None:
+        """Begin no passes until `resume` with the same *reason*, and with every other one there is."""
+        for queue in (self.queue, self.calling):
+            queue.hold(reason)
+
+    def resume(self, reason: str) -> None:
+        """Begin passes again, unless there are other reasons not to."""
+        for queue in (self.queue, self.calling):
+            queue.resume(reason)
+
+    def leaves_out(self, namespace: str) -> bool:
+        """Whether the resources of a namespace are not ours to keep. Specification: operator-config.md section 10.1."""
+        if self._own_namespace:
+            return namespace != self._own_namespace
+        return namespace in self.marked or "ephemeral" in namespace
+
+    def wake_everything(self) -> None:
+        """Let a pass be made over every resource."""
+        self._wake_all(lambda _resource: True)
+
     async def _follow(self, tasks: asyncio.TaskGroup) -> None:
         """Follow the API groups: watches of new ones are warm before any pass knows of them."""
         while True:
@@ -116,10 +157,14 @@ class Manager:
             is_new = groups != self.shell.groups.names
             self.shell.groups.names = groups
             if not self.ready.is_set():
+                if not self._own_namespace:
+                    # Whoever does not know which namespaces are marked must not write to any.
+                    await self._marks_watch.synced.wait()
                 self._outside.log.write("info", "ready", groups=sorted(groups))
                 self.ready.set()
+                self.resume(STARTING)
             if is_new:
-                self._wake_everything()
+                self.wake_everything()
             await self._detect_again.wait()
             await self._outside.clock.sleep(DETECTION_DELAY)
 
@@ -131,13 +176,19 @@ class Manager:
                 self._outside.log.write("warning", f"asking for API groups: {error}", status=error.status)
                 await self._outside.clock.sleep(DETECTION_DELAY * (1 + self._outside.chance.random()))
 
-    def _wake_everything(self) -> None:
+    def _wake_all(self, is_meant: Callable[[Object], bool]) -> None:
         for kind in RECONCILED:
             for resource in self.shell.stores.all(kind):
-                self._wake(key_of(resource))
+                if is_meant(resource):
+                    self._wake(key_of(resource))
+
+    def _wake_namespace(self, namespace: str) -> None:
+        """Take over the resources of a namespace that nobody marks any more."""
+        self._outside.log.write("info", "marker Lease has ended", namespace=namespace)
+        self._wake_all(lambda resource: bool(resource["metadata"].get("namespace") == namespace))
 
     def _wake(self, key: Key) -> None:
-        if key.kind in RECONCILED and (self._is_restricted or "ephemeral" not in key.namespace):
+        if key.kind in RECONCILED and not self.leaves_out(key.namespace):
             self._queue_of(key).add(key)
 
     def _queue_of(self, key: Key) -> Queue[Key]:
@@ -150,7 +201,6 @@ class Manager:
         self._detect_again.set()
 
     async def _work(self, queue: Queue[Key]) -> None:
-        await self.ready.wait()
         while True:
             try:
                 key = await queue.next()
@@ -163,25 +213,37 @@ class Manager:
 
     async def _reconcile(self, key: Key) -> None:
         queue = self._queue_of(key)
+        if self.leaves_out(key.namespace):
+            queue.forget(key)
+            return
+        started, result = self._outside.clock.monotonic(), "error"
         try:
             done: Done = await RECONCILED[key.kind](key, self.shell)
         except PassFailed as failed:
             self._failed(key, failed)
         except Exception as error:  # noqa: BLE001 - a mistake of ours in one key must not end the others
-            delay = queue.retry(key)
-            self._outside.log.write("error", f"mistake in a pass: {error!r}", **_named(key), again_in=round(delay, 1))
+            self._outside.metrics.pass_failed(key.kind.kind, key.namespace, None)
+            self._retry(key, "error", f"mistake in a pass: {error!r}")
         else:
+            result = "success" if done.look_again is None else "requeue"
             queue.forget(key)
             if done.look_again is not None:
                 queue.add_later(key, done.look_again)
+        seconds = self._outside.clock.monotonic() - started
+        self._outside.metrics.pass_ended(key.kind.kind, key.namespace, result, seconds)
 
     def _failed(self, key: Key, failed: PassFailed) -> None:
-        cause, queue = failed.cause, self._queue_of(key)
+        cause = failed.cause
+        self._outside.metrics.pass_failed(key.kind.kind, key.namespace, cause)
         if cause is not None and cause.is_dying_namespace:
-            queue.forget(key)
+            self._queue_of(key).forget(key)
             return
-        delay = queue.retry(key, (cause.retry_after or 0.0) if cause else 0.0)
-        self._outside.log.write("warning", f"pass failed: {failed}", **_named(key), again_in=round(delay, 1))
+        self._retry(key, "warning", f"pass failed: {failed}", (cause.retry_after or 0.0) if cause else 0.0)
+
+    def _retry(self, key: Key, level: Literal["warning", "error"], message: str, at_least: float = 0.0) -> None:
+        delay = self._queue_of(key).retry(key, at_least)
+        self._outside.metrics.retries.inc()
+        self._outside.log.write(level, message, **_named(key), again_in=round(delay, 1))
 
 
 def _named(key: Key) -> dict[str, str]:

@@ -200,7 +200,12 @@ _PASSED_ON = (
 )
 
 _ITSELF = (
-    Permission(group="", resources=("events",), verbs=("create",), reason="tells users what happened"),
+    Permission(
+        group="",
+        resources=("events",),
+        verbs=("get", "create", "patch"),
+        reason="tells users what happened, and counts what happens again",
+    ),
     Permission(
         group="coordination.k8s.io",
         resources=("leases",),

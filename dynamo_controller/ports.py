@@ -82,6 +82,11 @@ class ClusterError(Exception):
         return self.status == 409  # noqa: PLR2004 - HTTP's own number
 
     @property
+    def is_forbidden(self) -> bool:
+        """Whether the account may not do this; the message names the verb and the resource."""
+        return self.status == 403  # noqa: PLR2004 - HTTP's own number
+
+    @property
     def is_expired(self) -> bool:
         """Whether a resource version or a page is too old to go on from."""
         return self.status == 410 or self.reason in {"Expired", "Gone"}  # noqa: PLR2004 - HTTP's own number

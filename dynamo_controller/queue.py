@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from random import Random
 from typing import Generic, TypeVar
 
@@ -29,12 +29,14 @@ class Closed(Exception):
 class Queue(Generic[Key]):
     """A line of keys. A key that is added while a worker has it comes again when that worker is done."""
 
-    def __init__(self, clock: Clock, chance: Random) -> None:
-        """Start empty."""
+    def __init__(self, clock: Clock, chance: Random, waited: Callable[[float], None] = lambda _seconds: None) -> None:
+        """Start empty; *waited* hears how many seconds each key has stood in the line."""
         self._clock = clock
         self._chance = chance
         self._line: deque[Key] = deque()
-        self._waiting: set[Key] = set()
+        self._waited = waited
+        self._holds: set[str] = set()
+        self._waiting: dict[Key, float] = {}
         self._worked_on: set[Key] = set()
         self._failures: dict[Key, int] = {}
         self._later: dict[Key, tuple[float, asyncio.Task[None]]] = {}
@@ -47,14 +49,28 @@ class Queue(Generic[Key]):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no key waits or has a worker; keys that come later do not count."""
-        return not self._waiting and not self._worked_on
+        """Whether no key can be given out or has a worker; keys that come later do not count."""
+        return not self._worked_on and (bool(self._holds) or not self._waiting)
+
+    def hold(self, reason: str) -> None:
+        """Give out no keys until `resume` with the same *reason*, and with every other one there is."""
+        self._holds.add(reason)
+
+    def resume(self, reason: str) -> None:
+        """Give out keys again, unless there are other reasons not to."""
+        self._holds.discard(reason)
+        self._changed.set()
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """Why no keys are given out."""
+        return tuple(sorted(self._holds))
 
     def add(self, key: Key) -> None:
         """Put *key* in the line, unless it stands there already."""
         if self._is_closed or key in self._waiting:
             return
-        self._waiting.add(key)
+        self._waiting[key] = self._clock.monotonic()
         if key not in self._worked_on:
             self._line.append(key)
             self._changed.set()
@@ -84,13 +100,13 @@ class Queue(Generic[Key]):
 
     async def next(self) -> Key:
         """Return the key that waits longest; from now on the caller has it. Raises `Closed`."""
-        while not self._line and not self._is_closed:
+        while (self._holds or not self._line) and not self._is_closed:
             self._changed.clear()
             await self._changed.wait()
         if self._is_closed:
             raise Closed
         key = self._line.popleft()
-        self._waiting.discard(key)
+        self._waited(self._clock.monotonic() - self._waiting.pop(key))
         self._worked_on.add(key)
         return key
 

@@ -46,6 +46,13 @@ class Stores:
         store = self.by_kind.get(kind)
         return iter(store or ())
 
+    def known(self, kind: Kind) -> Iterator[Object]:
+        """Yield all objects of a kind. Raises ClusterError where the cluster has never let us ask for them."""
+        store = self.by_kind.get(kind)
+        if store is not None and store.trouble is not None:
+            raise store.trouble
+        return self.all(kind)
+
     def owned_by(self, uid: str) -> list[Object]:
         """Return all known objects whose controller has this *uid*."""
         return [owned for store in self.by_kind.values() for owned in store.owned_by(uid)]

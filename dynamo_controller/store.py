@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from dynamo_controller.ports import Json, Kind, Object
+from dynamo_controller.ports import ClusterError, Json, Kind, Object
 
 Place = tuple[str, str]
 """Namespace and name."""
@@ -20,7 +20,10 @@ Listener = Callable[[Object | None, Object | None], None]
 
 
 class Store:
-    """The objects of one kind that are worth keeping, by place and by the uid of their controller."""
+    """The objects of one kind that are worth keeping, by place and by the uid of their controller.
+
+    *trouble* says why nothing is known: the cluster has not let us ask so far.
+    """
 
     def __init__(
         self,
@@ -31,6 +34,7 @@ class Store:
     ) -> None:
         """Start empty; *passing* is told every object that is put or dropped, also of those that are not kept."""
         self.kind = kind
+        self.trouble: ClusterError | None = None
         self._keep = keep
         self._listener = listener
         self._passing = passing

@@ -42,6 +42,7 @@ class Reflector:
         """Ask nothing yet."""
         self.selection = selection
         self.synced = asyncio.Event()
+        self.answered = asyncio.Event()
         self._store = store
         self._around = around
         self._page = page
@@ -75,10 +76,12 @@ class Reflector:
             next_page = page.next_page
             if not next_page:
                 break
+        self._store.trouble = None
         self._store.replace(found, page.resource_version)
         self._version = page.resource_version
         self._newest = int(page.resource_version or 0)
         self.synced.set()
+        self.answered.set()
 
     def _require_progress(self, version: str) -> None:
         if int(version or 0) < self._newest:
@@ -118,6 +121,11 @@ class Reflector:
             self._version = ""
             self._store.clear()
             self.synced.set()
+            self.answered.set()
+        elif error.is_forbidden and not self.synced.is_set():
+            # One kind that may not be listed must not keep the others waiting; who needs it hears why.
+            self._store.trouble = error
+            self.answered.set()
         self._log("warning", str(error), status=error.status)
         await self._pause(error.retry_after or 0.0)
 

@@ -45,7 +45,7 @@ class Watching:
         for reflector in new:
             self._running[reflector.selection.kind] = tasks.create_task(reflector.run())
         for reflector in new:
-            await reflector.synced.wait()
+            await reflector.answered.wait()
 
     def stop(self) -> None:
         """Watch nothing any more."""

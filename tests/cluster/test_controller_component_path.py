@@ -66,7 +66,7 @@ def test_a_graph_comes_to_ready_is_changed_and_then_rests(cluster: Bench) -> Non
             assert told(cluster, namespace)["services"]["Worker"]["readyReplicas"] == 3
             await at_work.quiet()
             before, writes = versions(cluster, namespace), list(at_work.cluster.writes)
-            at_work.manager._wake_everything()
+            at_work.manager.wake_everything()
             await at_work.quiet()
             assert at_work.cluster.writes == writes
             assert versions(cluster, namespace) == before

@@ -66,7 +66,7 @@ def test_a_graph_on_grove_comes_to_ready_is_scaled_and_then_rests(cluster: Bench
             await at_work.until(lambda: is_ready(cluster, namespace, 2))
             await at_work.quiet()
             writes = list(at_work.cluster.writes)
-            at_work.manager._wake_everything()
+            at_work.manager.wake_everything()
             await at_work.quiet()
             assert at_work.cluster.writes == writes
         async with real.running(cluster.kubeconfig, namespace) as second:

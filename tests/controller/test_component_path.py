@@ -40,7 +40,7 @@ async def test_what_a_graph_makes_belongs_to_it_down_to_the_deployments() -> Non
 async def test_a_controller_at_rest_writes_nothing_whatever_wakes_it() -> None:
     stage = await ready_stage()
     before = list(stage.cluster.writes)
-    stage.manager._wake_everything()
+    stage.manager.wake_everything()
     await stage.settle()
     stage.cluster.end_watches()
     await stage.later(3600)

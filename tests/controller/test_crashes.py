@@ -77,7 +77,7 @@ async def end_state(name: str, death: DeathAt | None) -> Json:
             await second.grow("chat")
         await second.later(300)
         cluster.writes.clear()
-        second.manager._wake_everything()
+        second.manager.wake_everything()
         await second.later(1)
         assert cluster.writes == []
     return {

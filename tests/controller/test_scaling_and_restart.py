@@ -78,7 +78,7 @@ async def test_services_restart_one_after_the_other_and_once() -> None:
         await stage.roll_out("chat-worker")
         assert stage.status()["restart"] == {"observedID": "r1", "phase": "Completed"}
         stage.cluster.writes.clear()
-        stage.manager._wake_everything()
+        stage.manager.wake_everything()
         await stage.settle()
         assert stage.cluster.writes == []
 
