@@ -12,7 +12,7 @@ import attrs
 from dynamo_controller import manifests
 from dynamo_controller.manifests import Certificates, Installation
 from dynamo_controller.permissions import Mode
-from dynamo_controller.settings import ControllerSettings, UnusableSettings
+from dynamo_controller.settings import ControllerSettings, UnusableSettings, written
 from dynamo_render import OperatorSettings, write_documents
 
 _OF_THIS_MACHINE = {"kubeconfig", "context"}
@@ -83,7 +83,7 @@ def _given(settings: ControllerSettings | OperatorSettings) -> dict[str, Any]:
     """Return settings that are not the defaults, and mean the same in a pod as here."""
     default = type(settings)()
     return {
-        field.name: getattr(settings, field.name)
+        field.name: written(getattr(settings, field.name))
         for field in attrs.fields(type(settings))
         if getattr(settings, field.name) != getattr(default, field.name) and field.name not in _OF_THIS_MACHINE
     }

@@ -40,7 +40,7 @@ OWN_HELP: Mapping[str, str] = {
     "metrics_address": 'where metrics are served at /metrics, ":8080" for example; "0" is off',
     "health_address": 'where /healthz and /readyz are served, ":8081" for example; "0" is off',
     "leader_elect": "whether this process may write only while it holds a Lease; needed where two may run",
-    "leader_election_id": "the name of that Lease; the default keeps the released operator from writing beside us",
+    "leader_election_id": "the name of that Lease; by default the one of the released operator",
     "leader_election_namespace": "its namespace; empty for restricted_namespace or, without it, that of the pod",
     "leader_election_lease_duration": "after how long without a renewal another process takes the Lease",
     "leader_election_renew_deadline": "after how long without a renewal this process stops writing",
@@ -214,6 +214,11 @@ def _typed(name: str, sort: str, value: Any) -> Any:
     if type(value) is not wanted:
         raise InvalidSettings([Problem("settings/type", (name,), f"must be {words}, got {value!r}")])
     return _seconds(name, str(value)) if sort == "Seconds" else value
+
+
+def written(value: Any) -> Any:
+    """Return the value of a setting as a file says it."""
+    return durations.format(round(value * SECOND_NS)) if isinstance(value, float) else value
 
 
 def _seconds(name: str, text: str) -> float:
