@@ -27,6 +27,10 @@ async def run(
     await Process(outside, settings, own, identity).run(stop)
 
 
+MOST_PASSES = 10
+"""Passes over one resource that a plan makes; those with stages go through several at once."""
+
+
 async def facts(outside: Outside, settings: OperatorSettings) -> str:
     """Return the facts of the cluster as the text of a facts file. Raises ClusterError."""
     found = await survey.facts(await survey.surveyed(outside, settings))
@@ -47,7 +51,10 @@ async def plan(outside: Outside, dry_run: Cluster, settings: OperatorSettings) -
     for resource in survey.resources(shell):
         key = key_of(resource)
         try:
-            await RECONCILED[key.kind](key, shell)
+            for _pass in range(MOST_PASSES):
+                done = await RECONCILED[key.kind](key, shell)
+                if done.look_again != 0:
+                    break
         except PassFailed as error:
             has_failed = True
             outside.log.write("error", str(error), kind=key.kind.kind, namespace=key.namespace, name=key.name)

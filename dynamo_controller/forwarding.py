@@ -69,6 +69,10 @@ class Forwarding:
         """Merge a patch into a status."""
         return await self.change("status", target, lambda: self._inner.merge_status(target, patch))
 
+    async def replace_status(self, target: Object, status: Object) -> Json:
+        """Replace a status."""
+        return await self.change("status", target, lambda: self._inner.replace_status(target, status))
+
     async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
         """Set the scale of an object."""
         metadata = {"namespace": namespace, "name": name}

@@ -15,6 +15,7 @@ from dynamo_controller.graphs import CLIQUE, GRAPH, SCALING_GROUP
 from dynamo_controller.models import MODEL
 from dynamo_controller.ports import Kind, Object
 from dynamo_controller.reconcile import Done
+from dynamo_controller.requests import REQUEST
 from dynamo_controller.shell import Key, Shell, Stores
 from dynamo_controller.store import Projection
 from dynamo_render.kube.registries import PULL_SECRET_TYPE
@@ -26,6 +27,7 @@ RECONCILED: Mapping[Kind, Callable[[Key, Shell], Awaitable[Done]]] = {
     COMPONENT: partial(reconcile.reconcile, components.RECIPE),
     ADAPTER: scaling_adapters.reconcile,
     MODEL: stages.reconcile,
+    REQUEST: stages.reconcile,
 }
 """How a pass over each of our kinds is made."""
 
@@ -49,6 +51,7 @@ WATCHED: tuple[Watched, ...] = (
     Watched(COMPONENT, projection.whole, routes.controlled),
     Watched(ADAPTER, projection.whole, routes.controlled),
     Watched(MODEL, projection.whole, routes.itself),
+    Watched(REQUEST, projection.whole, routes.itself),
     Watched(SLICE, projection.endpoint_slice, routes.endpoint_slice, labels=projection.MODEL_HASH_LABEL),
     Watched(SECRET, projection.pull_secret, routes.pull_secret, f"type={PULL_SECRET_TYPE}"),
     Watched(ACCOUNT, projection.account, routes.account),
@@ -61,6 +64,7 @@ WATCHED: tuple[Watched, ...] = (
             ("v1", "ConfigMap"),
             ("v1", "PersistentVolumeClaim"),
             ("apps/v1", "Deployment"),
+            ("batch/v1", "Job"),
             ("networking.k8s.io/v1", "Ingress"),
             ("rbac.authorization.k8s.io/v1", "Role"),
             ("rbac.authorization.k8s.io/v1", "RoleBinding"),

@@ -68,8 +68,9 @@ _OWN_KINDS = (
     Permission(
         group=OURS,
         resources=("dynamographdeployments",),
-        verbs=("list", "watch", "patch"),
-        reason="keeps graphs in place; writes the count of a scaling adapter, takes off the old finalizer",
+        verbs=("get", "list", "watch", "create", "patch"),
+        reason="keeps graphs in place, makes those of requests; writes the count of a scaling adapter, takes off the "
+        "old finalizer",
     ),
     _kept(
         OURS,
@@ -84,18 +85,29 @@ _OWN_KINDS = (
     ),
     Permission(
         group=OURS,
+        resources=("dynamographdeploymentrequests",),
+        verbs=("list", "watch", "patch"),
+        reason="profiles and deploys models; notes in annotations what it goes on from",
+    ),
+    Permission(
+        group=OURS,
         resources=(
             "dynamographdeployments/status",
             "dynamocomponentdeployments/status",
             "dynamographdeploymentscalingadapters/status",
             "dynamomodels/status",
+            "dynamographdeploymentrequests/status",
         ),
         verbs=("patch",),
         reason="tells what has become of a resource",
     ),
     Permission(
         group=OURS,
-        resources=("dynamographdeployments/finalizers", "dynamocomponentdeployments/finalizers"),
+        resources=(
+            "dynamographdeployments/finalizers",
+            "dynamocomponentdeployments/finalizers",
+            "dynamographdeploymentrequests/finalizers",
+        ),
         verbs=("update",),
         reason="owner references that hold up a deletion; asked for by clusters that enforce this (OpenShift)",
     ),
@@ -103,9 +115,16 @@ _OWN_KINDS = (
 
 _CHILDREN = (
     _kept("apps", "deployments", "pods of a component on one node"),
+    Permission(
+        group="batch",
+        resources=("jobs",),
+        verbs=("get", "list", "watch", "create"),
+        reason="profiling of models for requests; Jobs go with their request",
+    ),
+    Permission(group="", resources=("pods",), verbs=("list",), reason="why a profiling Job has failed"),
     _kept("", "services", "names of components, of their pods, and of models"),
-    _kept("", "configmaps", "configuration of endpoint pickers"),
-    _kept("", "serviceaccounts", "accounts of pods for discovery, planner and endpoint picker"),
+    _kept("", "configmaps", "configuration of endpoint pickers; what profiling leaves and is made of it"),
+    _kept("", "serviceaccounts", "accounts of pods for discovery, planner, endpoint picker and profiling"),
     _kept("rbac.authorization.k8s.io", "roles rolebindings", "what those accounts may do"),
     Permission(
         group="",
@@ -159,7 +178,7 @@ _FACTS = (
         group="rbac.authorization.k8s.io",
         resources=("clusterroles",),
         verbs=("get",),
-        reason="whether the roles for planner and endpoint picker exist",
+        reason="whether the roles for planner, endpoint picker and profiling exist",
         scope="cluster",
         modes=CLUSTER,
         only=COMPONENT_ROLES,

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from dynamo_controller.ports import Cluster, Json, Kind, Object, Page, Selection, WatchEvent
+from dynamo_controller.ports import Cluster, ClusterError, Json, Kind, Object, Page, Selection, WatchEvent
 from dynamo_render.kube import diff
 from dynamo_render.kube.diff import Change
 from dynamo_render.values import Value
@@ -43,6 +43,7 @@ class PlanningCluster:
         self._real = real
         self._dry_run = dry_run
         self.planned: list[Planned] = []
+        self._created: dict[tuple[Kind, str, str], Json] = {}
 
     async def reach(self) -> None:
         """Ask whether the real cluster is ready."""
@@ -53,8 +54,8 @@ class PlanningCluster:
         return await self._real.groups()
 
     async def get(self, kind: Kind, namespace: str, name: str) -> Json | None:
-        """Return an object of the real cluster."""
-        return await self._real.get(kind, namespace, name)
+        """Return an object of the real cluster, or one that a pass of the plan has created."""
+        return copy.deepcopy(self._created.get((kind, namespace, name))) or await self._real.get(kind, namespace, name)
 
     async def page(self, selection: Selection, *, limit: int, next_page: str = "") -> Page:
         """Return a part of a list of the real cluster."""
@@ -76,9 +77,17 @@ class PlanningCluster:
 
     async def create(self, content: Object) -> Json:
         """List a create, unless it is an event."""
-        if content["kind"] != "Event":
-            self._plan("create", content)
-        return copy.deepcopy(dict(content))
+        kind, metadata = Kind(content["apiVersion"], content["kind"]), content["metadata"]
+        namespace, name = metadata.get("namespace", ""), metadata.get("name", "")
+        if kind.kind == "Event":
+            return copy.deepcopy(dict(content))
+        if await self.get(kind, namespace, name) is not None:
+            raise ClusterError(409, "AlreadyExists", f"{name} already exists")
+        self._plan("create", content)
+        stored = copy.deepcopy(dict(content))
+        stored["metadata"] |= {"uid": f"planned-{len(self.planned)}", "resourceVersion": "0"}
+        self._created[kind, namespace, name] = stored
+        return copy.deepcopy(stored)
 
     async def delete(self, target: Object) -> None:
         """List a deletion."""
@@ -87,7 +96,15 @@ class PlanningCluster:
     async def merge(self, target: Object, patch: Object) -> Json:
         """List a change."""
         self._plan("change", target, _set(patch))
-        return copy.deepcopy(dict(target))
+        metadata = dict(target["metadata"])
+        given = patch.get("metadata", {}).get("annotations")
+        if given:
+            metadata["annotations"] = {**(metadata.get("annotations") or {}), **given}
+        return _newer({**target, "metadata": metadata})
+
+    async def replace_status(self, target: Object, status: Object) -> Json:
+        """List nothing, and return the object as it would be stored: the next pass goes on from there."""
+        return _newer({**target, "status": status})
 
     async def merge_status(self, target: Object, patch: Object) -> Json:  # noqa: ARG002 - a protocol's method
         """List nothing: a status follows what is there."""
@@ -101,6 +118,13 @@ class PlanningCluster:
     def _plan(self, verb: str, target: Object, changes: tuple[Change, ...] = ()) -> None:
         metadata = target["metadata"]
         self.planned.append(Planned(verb, target["kind"], metadata.get("namespace", ""), metadata["name"], changes))
+
+
+def _newer(content: Object) -> Json:
+    """Return *content* with a version above its own, so that the stores of a plan take it."""
+    stored = copy.deepcopy(dict(content))
+    stored["metadata"]["resourceVersion"] = str(int(stored["metadata"].get("resourceVersion") or 0) + 1)
+    return stored
 
 
 def _comparable(content: Object) -> Json:

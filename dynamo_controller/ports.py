@@ -134,6 +134,9 @@ class Cluster(Protocol):
     async def merge_status(self, target: Object, patch: Object) -> Json:
         """Merge *patch* into the status of the object unless it has changed since *target* was read."""
 
+    async def replace_status(self, target: Object, status: Object) -> Json:
+        """Make *status* the whole status of the object, nulls included, unless it has changed since it was read."""
+
     async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
         """Set the scale subresource of an object."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynamo_controller import models
+from dynamo_controller import models, requests
 from dynamo_controller.apply import ADAPTER
 from dynamo_controller.components import COMPONENT
 from dynamo_controller.graphs import GRAPH
@@ -27,9 +27,10 @@ def itself(before: Object | None, now: Object | None, _stores: Stores) -> Iterat
 
 
 def graph(before: Object | None, now: Object | None, stores: Stores) -> Iterator[Key]:
-    """Yield a changed graph, the adapters that pass their counts on to it, and components that may go ahead with it."""
+    """Yield a changed graph, adapters that pass counts on to it, components that may go ahead with it, its requests."""
     found = tuple(itself(before, now, stores))
     yield from found
+    yield from map(key_of, requests.waiting_for(before, now, stores))
     if before is not None and now is not None and _allowed_profile(before) != _allowed_profile(now):
         yield from map(key_of, stores.by_kind[COMPONENT].owned_by(now["metadata"]["uid"]))
     for key in found:

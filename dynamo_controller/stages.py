@@ -21,8 +21,8 @@ from dynamo_controller.shell import Key, Shell
 from dynamo_render import ClusterFacts, Lookup, Outcome, Seen
 from dynamo_render.kinds.shared.machine import Action, Annotate, Create, Delete, Finalizer, HttpCall, Step
 
-COMPLETE = (SLICE,)
-"""Watched kinds whose stores have every object that a machine looks up; others are read from the cluster, live."""
+COMPLETE = (SLICE, Kind("nvidia.com/v1alpha1", "DynamoGraphDeployment"))
+"""Watched kinds whose stores have every object of the namespaces that are watched; others are read live."""
 
 MOST_ROUNDS = 100
 """Answers after which a machine that still wants something is taken for one that never ends."""
@@ -148,7 +148,7 @@ class Pass:
 
 async def _found(lookup: Lookup, shell: Shell) -> tuple[Object, ...]:
     kind = Kind(lookup.api_version, lookup.kind)
-    if kind in COMPLETE:
+    if kind in COMPLETE and shell.settings.restricted_namespace in ("", lookup.namespace):
         return tuple(live for live in shell.stores.all(kind) if lookup.takes(live))
     if lookup.name:
         live = await shell.cluster.get(kind, lookup.namespace, lookup.name)

@@ -11,7 +11,7 @@ from dynamo_controller.shell import Key, Stores
 from dynamo_controller.store import Listener, Store
 from dynamo_controller.watch import Reflector, Surroundings
 
-_ALWAYS = ("", "apps", "discovery.k8s.io", "networking.k8s.io", "rbac.authorization.k8s.io")
+_ALWAYS = ("", "apps", "batch", "discovery.k8s.io", "networking.k8s.io", "rbac.authorization.k8s.io")
 
 
 class Watching:

@@ -21,7 +21,12 @@ async def write_status(resource: Object, wanted: Status, shell: Shell, *, whole:
     """
     before = live.status(resource)
     told = with_transition_times(wanted, before, shell.clock.timestamp()) if "conditions" in wanted else wanted
-    patch = merge_patch({key: value for key, value in before.items() if whole or key in {*OWN_FIELDS, *told}}, told)
+    if whole:
+        if told == before:
+            return False
+        shell.stores.remember(await shell.cluster.replace_status(resource, told))
+        return True
+    patch = merge_patch({key: value for key, value in before.items() if key in {*OWN_FIELDS, *told}}, told)
     if not patch:
         return False
     shell.stores.remember(await shell.cluster.merge_status(resource, patch))

@@ -20,6 +20,7 @@ from dynamo_controller.ports import FIELD_MANAGER, UNREACHABLE, ClusterError, Js
 from dynamo_controller.ports import WatchEvent as Event
 
 APPLY_PATCH, MERGE_PATCH, JSON = "application/apply-patch+yaml", "application/merge-patch+json", "application/json"
+JSON_PATCH = "application/json-patch+json"
 
 FAREWELL_SECONDS = 0.3
 
@@ -162,6 +163,16 @@ class KubernetesCluster:
         """Merge *patch* into the status of the object unless it has changed since *target* was read."""
         return await self._merge(f"{await self._own_path(target)}/status", target, {"status": patch})
 
+    async def replace_status(self, target: Object, status: Object) -> Json:
+        """Make *status* the whole status of the object, nulls included, unless it has changed since it was read."""
+        # A merge would take nulls out. The version in the patch makes it fail as a conflict when it is an old one.
+        patch = [
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": target["metadata"]["resourceVersion"]},
+            {"op": "add", "path": "/status", "value": status},
+        ]
+        path = f"{await self._own_path(target)}/status"
+        return await self._send("PATCH", path, {"fieldManager": FIELD_MANAGER}, patch, JSON_PATCH)
+
     async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
         """Set the scale subresource of an object."""
         path = f"{await self._path(kind, namespace, name)}/scale"
@@ -200,13 +211,18 @@ class KubernetesCluster:
         method: str,
         path: str,
         query: Mapping[str, str] | None = None,
-        body: Object | None = None,
+        body: Object | list[Json] | None = None,
         content: str = JSON,
     ) -> Json:
         return answers.content(await self._answer(method, path, query or {}, body, content), f"{method} {path}")
 
     async def _answer(
-        self, method: str, path: str, query: Mapping[str, str], body: Object | None = None, content: str = JSON
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        body: Object | list[Json] | None = None,
+        content: str = JSON,
     ) -> str:
         response = await self._request(method, path, query, body, content)
         try:
@@ -223,7 +239,7 @@ class KubernetesCluster:
         method: str,
         path: str,
         query: Mapping[str, str],
-        body: Object | None = None,
+        body: Object | list[Json] | None = None,
         content: str = JSON,
         limit: ClientTimeout | None = None,
     ) -> Any:

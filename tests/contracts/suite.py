@@ -139,6 +139,21 @@ async def a_status_is_merged_without_touching_the_spec(cluster: Cluster, namespa
     assert (await refusal(cluster.merge_status(first, {"replicas": 2}))).is_conflict
 
 
+async def a_status_is_replaced_with_its_nulls(cluster: Cluster, namespace: str) -> None:
+    """A generated graph holds nulls, which a merge would take out."""
+    metadata = {"name": "r", "namespace": namespace}
+    spec = {"model": "m", "backend": "vllm", "profilingConfig": {"profilerImage": "p", "config": {}}}
+    kind = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeploymentRequest"}
+    stored = await cluster.create({**kind, "metadata": metadata, "spec": spec})
+    graph = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment", "spec": {"a": {"b": None}}}
+    first = await cluster.replace_status(stored, {"state": "Ready", "generatedDeployment": graph})
+    assert first["status"] == {"state": "Ready", "generatedDeployment": graph}
+    second = await cluster.replace_status(first, {"state": "Failed"})
+    assert second["status"] == {"state": "Failed"}
+    assert second["metadata"]["generation"] == stored["metadata"]["generation"]
+    assert (await refusal(cluster.replace_status(first, {"state": "Ready"}))).is_conflict
+
+
 async def a_changed_spec_is_a_new_generation(cluster: Cluster, namespace: str) -> None:
     stored = await cluster.apply(adapter(namespace), force=False)
     changed = await cluster.apply(adapter(namespace, 2), force=True)

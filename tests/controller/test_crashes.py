@@ -52,10 +52,10 @@ class DeathAt:
         self.count = count
         self.writes = 0
 
-    def __call__(self, verb: str, _target: Json) -> ClusterError | None:
+    def __call__(self, verb: str, target: Json) -> ClusterError | None:
         if self.writes >= self.count and verb != "watching":
             return ClusterError(0, "Dead", "the process is gone")
-        self.writes += verb in WRITES
+        self.writes += verb in WRITES or (verb == "create" and target["kind"] != "Event")
         return None
 
 

@@ -20,6 +20,7 @@ Place = tuple[Kind, str, str]
 KUBERNETES = (
     "v1",
     "apps/v1",
+    "batch/v1",
     "discovery.k8s.io/v1",
     "networking.k8s.io/v1",
     "rbac.authorization.k8s.io/v1",
@@ -141,6 +142,11 @@ class FakeCluster:
         changed = copy.deepcopy(live)
         changed["status"] = _patched(live.get("status") or {}, patch)
         return self._store("status", live, changed)
+
+    async def replace_status(self, target: Mapping[str, Any], status: Mapping[str, Any]) -> Json:
+        await self._asked("status", dict(target))
+        live = self._same_version(target)
+        return self._store("status", live, {**copy.deepcopy(live), "status": copy.deepcopy(dict(status))})
 
     async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
         target = _target(kind, namespace, name)

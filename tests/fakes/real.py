@@ -49,6 +49,15 @@ class CountingCluster(KubernetesCluster):
         self._note("status", target)
         return await super().merge_status(target, patch)
 
+    async def replace_status(self, target: Object, status: Object) -> Json:
+        self._note("status", target)
+        return await super().replace_status(target, status)
+
+    async def create(self, content: Object) -> Json:
+        if content["kind"] != "Event":
+            self._note("create", content)
+        return await super().create(content)
+
 
 @attrs.frozen(eq=False)
 class Running:

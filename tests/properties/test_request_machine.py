@@ -25,7 +25,7 @@ OUTPUTS: dict[str, Callable[[], Json]] = {
     "no YAML": lambda: config_map("dgdr-output-tiny", config_with_planner__yaml="a: [", other="x"),
     "another key": lambda: config_map("dgdr-output-tiny", other="x"),
 }
-CONFIGURATIONS = ({}, {"sweep": {"useAiConfigurator": True}}, {"deployment": 3})
+CONFIGURATIONS: tuple[Json, ...] = ({}, {"sweep": {"useAiConfigurator": True}}, {"deployment": 3})
 GENERATED = "generatedDeployment"
 
 
@@ -43,7 +43,7 @@ class Requests(RuleBasedStateMachine):
     )
     def begin(self, *, auto: bool, config: Json, base: bool, passes: int, left: str) -> None:
         """Start at any stage: by chance alone, few requests would come far."""
-        more = {"configMapRef": {"name": "base"}} if base else {}
+        more: Json = {"configMapRef": {"name": "base"}} if base else {}
         self.resource = copy.deepcopy(request(config=config, autoApply=auto, **more))
         self.objects: list[Json] = [role(), config_map("base", disagg__yaml="")]
         self.original = copy.deepcopy(self.resource["spec"])
