@@ -142,7 +142,12 @@ class Applier:
         if self._is_settled(wanted, live) or not fields.needs_apply(wanted, live):
             self.outcome.live.append(live)
             return
-        await self._write({**wanted, "metadata": {**wanted["metadata"], **pinned}}, wanted, "Updated", force=True)
+        less = fields.without_emptied(wanted, live)
+        if less is not None:
+            with _named("apply", wanted):
+                emptied = await self.shell.cluster.apply(_pinned(less, pinned), force=True)
+            pinned |= {key: emptied["metadata"][key] for key in pinned}
+        await self._write(_pinned(wanted, pinned), wanted, "Updated", force=True)
 
     async def _adopted(self, wanted: Json, live: Object) -> Object:
         """Return *live* with the fields that the released operator has written handed over to us."""
@@ -219,6 +224,10 @@ def _kind(content: Object) -> Kind:
 
 def _place(content: Object) -> Place:
     return _kind(content), content["metadata"]["namespace"], content["metadata"]["name"]
+
+
+def _pinned(content: Json, metadata: Json) -> Json:
+    return {**content, "metadata": {**content["metadata"], **metadata}}
 
 
 def _version(content: Object) -> str:

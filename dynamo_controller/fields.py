@@ -43,6 +43,30 @@ def needs_apply(wanted: Object, live: Object) -> bool:
     return not _covers(wanted, managed)
 
 
+def without_emptied(wanted: Object, live: Object) -> dict[str, Any] | None:
+    """Return *wanted* without the maps that it leaves empty and we have filled in *live*; None if there are none.
+
+    An apply that takes the last field out of a map and keeps the map makes a null of it, which the schemas of custom
+    resources refuse. Applied without the map first, and with it then, the same fields come out as they should.
+    """
+    less: dict[str, Any] = _without_emptied(wanted, _managed(live))
+    return None if less == wanted else less
+
+
+def _without_emptied(value: Any, managed: Mapping[str, Any]) -> Any:
+    if isinstance(value, Mapping):
+        below = {key: managed.get(f"f:{key}", _NOTHING) for key in value}
+        return {
+            key: _without_emptied(inner, below[key])
+            for key, inner in value.items()
+            if inner != {} or not below[key].keys() - {"."}
+        }
+    if isinstance(value, list | tuple):
+        places = {_position(value, json.loads(key[2:])): inner for key, inner in managed.items() if key[:2] == "k:"}
+        return [_without_emptied(inner, places.get(index, _NOTHING)) for index, inner in enumerate(value)]
+    return value
+
+
 def differs_at(wanted: Object, live: Object, path: Path) -> bool:
     """Whether applying *wanted* would change what *live* has at *path*; what only one of them has is no difference.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dynamo_controller.fields import needs_apply
+from dynamo_controller.fields import needs_apply, without_emptied
 
 Json = dict[str, Any]
 
@@ -137,3 +137,28 @@ def test_true_is_not_one() -> None:
     content, stored = wanted(), live()
     content["spec"]["replicas"] = True
     assert needs_apply(content, stored)
+
+
+def emptied(**record: Json) -> Json:
+    """Return a live object whose volume and map we have filled, with our *record* of it."""
+    metadata = {"managedFields": [{"manager": "dynamo-controller", "operation": "Apply", "fieldsV1": record}]}
+    return {"apiVersion": "nvidia.com/v1alpha1", "kind": "X", "metadata": metadata}
+
+
+def test_a_map_that_we_have_filled_and_want_empty_is_left_out_first() -> None:
+    """Kubernetes makes null of a map that loses its last field to an apply, and custom resources refuse that."""
+    record: Json = {"f:spec": {"f:scalingAdapter": {"f:enabled": {}}, "f:replicas": {}}}
+    wanted = {"metadata": {}, "spec": {"replicas": 1, "scalingAdapter": {}}}
+    assert without_emptied(wanted, emptied(**record)) == {"metadata": {}, "spec": {"replicas": 1}}
+
+
+def test_a_map_inside_a_list_is_found_by_the_keys_of_its_entry() -> None:
+    record: Json = {"f:volumes": {'k:{"name":"b"}': {".": {}, "f:name": {}, "f:emptyDir": {"f:medium": {}}}}}
+    wanted = {"volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "emptyDir": {}}]}
+    assert without_emptied(wanted, emptied(**record)) == {"volumes": [{"name": "a", "emptyDir": {}}, {"name": "b"}]}
+
+
+def test_a_map_that_was_empty_before_needs_no_detour() -> None:
+    wanted = {"spec": {"scalingAdapter": {}, "filled": {"a": 1}}}
+    record: Json = {"f:spec": {"f:scalingAdapter": {}, "f:filled": {"f:a": {}}}}
+    assert without_emptied(wanted, emptied(**record)) is None
