@@ -39,8 +39,9 @@ class Permission(Value):
 
     The scope is where resources are kept in place (all namespaces, or one), the whole cluster for kinds without
     namespaces, or the namespace of the Lease by which one of several controllers leads. With *only*, the rule is about
-    the objects of these names. A rule that is *passed_on* is never used by its subject, who must have it to give it to
-    others. One *for_webhook* is left out where there is none, or where somebody else makes its certificate.
+    the objects of these names. A rule that is *implied* is never a request of its own: Kubernetes asks for it when
+    something else is written. One *for_webhook* is left out where there is none, or where somebody else makes its
+    certificate.
     """
 
     subject: Subject = "controller"
@@ -51,7 +52,7 @@ class Permission(Value):
     scope: Scope = "resources"
     modes: tuple[Mode, ...] = BOTH
     only: str = ""
-    passed_on: bool = False
+    implied: bool = False
     for_webhook: bool = False
 
     def rule(self, names: Iterable[str] = ()) -> Json:
@@ -110,6 +111,7 @@ _OWN_KINDS = (
         ),
         verbs=("update",),
         reason="owner references that hold up a deletion; asked for by clusters that enforce this (OpenShift)",
+        implied=True,
     ),
 )
 
@@ -185,13 +187,13 @@ _FACTS = (
     ),
 )
 
-_PASSED_ON = (
+_IMPLIED = (
     Permission(
         group="",
         resources=("endpoints",),
         verbs=READ,
         reason="goes into the discovery Role of a graph: whoever grants it must have it",
-        passed_on=True,
+        implied=True,
     ),
     Permission(
         group="discovery.k8s.io",
@@ -204,7 +206,7 @@ _PASSED_ON = (
         resources=("dynamoworkermetadatas",),
         verbs=EVERYTHING,
         reason="as above",
-        passed_on=True,
+        implied=True,
     ),
     Permission(
         group="rbac.authorization.k8s.io",
@@ -214,7 +216,7 @@ _PASSED_ON = (
         scope="cluster",
         modes=CLUSTER,
         only=COMPONENT_ROLES,
-        passed_on=True,
+        implied=True,
     ),
 )
 
@@ -361,7 +363,7 @@ PERMISSIONS: tuple[Permission, ...] = (
     *_OWN_KINDS,
     *_CHILDREN,
     *_FACTS,
-    *_PASSED_ON,
+    *_IMPLIED,
     *_ITSELF,
     *_PLANNER,
     *_EPP,

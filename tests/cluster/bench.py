@@ -10,7 +10,7 @@ import contextlib
 import json
 import secrets
 import ssl
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
@@ -56,9 +56,12 @@ class Bench:
 
 
 @contextlib.contextmanager
-def api_server(logs: Path, definitions: Iterable[Json | str] = ()) -> Iterator[Bench]:
-    """Run etcd and an API server that serves the kinds of *definitions*, given as mappings or as YAML."""
-    bench = _started(logs)
+def api_server(logs: Path, definitions: Iterable[Json | str] = (), options: Sequence[str] = ()) -> Iterator[Bench]:
+    """Run etcd and an API server that serves the kinds of *definitions*, given as mappings or as YAML.
+
+    *options* are added to the server's command line.
+    """
+    bench = _started(logs, options)
     try:
         _install(bench.client, definitions)
         yield bench
@@ -68,9 +71,9 @@ def api_server(logs: Path, definitions: Iterable[Json | str] = ()) -> Iterator[B
 
 
 @contextlib.contextmanager
-def cluster(logs: Path, definitions: Iterable[Json | str] = ()) -> Iterator[Bench]:
-    """Run an API server with controller manager, scheduler and ready nodes whose pods are simulated."""
-    with api_server(logs, definitions) as bench:
+def cluster(logs: Path, definitions: Iterable[Json | str] = (), options: Sequence[str] = ()) -> Iterator[Bench]:
+    """Run an API server, as above, with controller manager, scheduler and ready nodes whose pods are simulated."""
+    with api_server(logs, definitions, options) as bench:
         _start_controllers(bench)
         nodes = [gpu_node(f"gpu-node-{index}") for index in range(NODES)]
         for node in nodes:
@@ -91,11 +94,11 @@ def gpu_node(name: str, gpus: int = GPUS_PER_NODE) -> Json:
     }
 
 
-def _started(logs: Path) -> Bench:
+def _started(logs: Path, options: Sequence[str]) -> Bench:
     for attempt in range(1, ATTEMPTS + 1):
         programs = Programs(logs)
         try:
-            return _start_api_server(programs)
+            return _start_api_server(programs, options)
         except BaseException as error:
             programs.end()
             if attempt == ATTEMPTS or "address already in use" not in str(error):
@@ -103,12 +106,12 @@ def _started(logs: Path) -> Bench:
     raise AssertionError("the last attempt returns or raises")
 
 
-def _start_api_server(programs: Programs) -> Bench:
+def _start_api_server(programs: Programs, options: Sequence[str]) -> Bench:
     client_port, peer_port, port = processes.free_ports(3)
     storage, peers = f"http://127.0.0.1:{client_port}", f"http://127.0.0.1:{peer_port}"
     programs.start("etcd", _etcd_command(programs.data / "etcd", storage, peers))
     token = secrets.token_hex(16)
-    programs.start("kube-apiserver", _api_server_command(programs.data, storage, port, token))
+    programs.start("kube-apiserver", [*_api_server_command(programs.data, storage, port, token), *options])
     access = Access(port, programs.data / "apiserver.crt", token)
     # A server that waits for etcd says little; etcd's own log has the reason.
     programs.wait_until("etcd", lambda: processes.is_open(client_port), seconds=START_LIMIT, what="open port")

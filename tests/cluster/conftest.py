@@ -47,7 +47,7 @@ def bench_logs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 @pytest.fixture(scope="session")
 def api_server(request: pytest.FixtureRequest, bench_logs: Path, definitions: list[Json | str]) -> Iterator[Bench]:
     """An API server with the definitions of the add-ons and of this project, and no controllers."""
-    _require(bench.API_SERVER_PROGRAMS, request.config)
+    require(bench.API_SERVER_PROGRAMS, request.config)
     folder = bench_logs / "api-server"
     folder.mkdir()
     with bench.api_server(folder, definitions) as started:
@@ -57,7 +57,7 @@ def api_server(request: pytest.FixtureRequest, bench_logs: Path, definitions: li
 @pytest.fixture(scope="session")
 def cluster(request: pytest.FixtureRequest, bench_logs: Path, definitions: list[Json | str]) -> Iterator[Bench]:
     """An API server of its own with controller manager, scheduler and simulated GPU nodes."""
-    _require(bench.CLUSTER_PROGRAMS, request.config)
+    require(bench.CLUSTER_PROGRAMS, request.config)
     folder = bench_logs / "cluster"
     folder.mkdir()
     with bench.cluster(folder, definitions) as started:
@@ -67,11 +67,12 @@ def cluster(request: pytest.FixtureRequest, bench_logs: Path, definitions: list[
 @pytest.fixture(scope="session")
 def kubectl(request: pytest.FixtureRequest) -> Path:
     """The path of kubectl."""
-    _require(("kubectl",), request.config)
+    require(("kubectl",), request.config)
     return binaries.program("kubectl")
 
 
-def _require(programs: Iterable[str], config: pytest.Config) -> None:
+def require(programs: Iterable[str], config: pytest.Config) -> None:
+    """Build what is missing of *programs*, or skip the test with the reason; in CI it fails."""
     missing = binaries.not_built(programs)
     if missing:
         _say(config, f"building {', '.join(missing)}: once, and that takes minutes")

@@ -1,0 +1,151 @@
+"""Exactly the printed rights: stories of all kinds pass with them, use each of them, and fail without any of them.
+
+What accounts asked for is read from the audit log of the API server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from dynamo_controller import manifests
+from dynamo_controller.manifests import Installation
+from dynamo_controller.permissions import PERMISSIONS, Mode
+from dynamo_render import OperatorSettings
+from tests.cluster import bench, installation, privileges, processes
+from tests.cluster.bench import Bench
+from tests.cluster.client import Json
+from tests.cluster.conftest import require
+from tests.cluster.privileges import Audit, Team
+
+LIMIT = 45.0
+MPI_KEY = {"private.key": "a2V5", "private.key.pub": "a2V5", "authorized_keys": "a2V5", "ssh_config": "a2V5"}
+
+
+@pytest.fixture(scope="module")
+def audited(
+    request: pytest.FixtureRequest, bench_logs: Path, definitions: list[Json | str]
+) -> Iterator[tuple[Bench, Path]]:
+    """A cluster whose API server writes down what accounts ask for."""
+    require(bench.CLUSTER_PROGRAMS, request.config)
+    folder = bench_logs / "audited"
+    folder.mkdir()
+    with bench.cluster(folder, [*definitions, privileges.QUEUES], privileges.audit_options(folder)) as started:
+        queue = {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": "dynamo"}}
+        started.client.create(queue)
+        yield started, folder / "audit.log"
+
+
+@attrs.frozen(eq=False)
+class Installed:
+    """An installation on an audited bench: who it is, and where its stories are played."""
+
+    bench: Bench
+    installation: Installation
+    folder: Path
+    audit: Audit
+    team: Team
+    port: int
+
+    def granted(self) -> set[privileges.Right]:
+        """Return the rights that the printed roles give the controller."""
+        roles = [
+            content["rules"]
+            for content in manifests.objects(self.installation)
+            if content["kind"] in {"Role", "ClusterRole"}
+            and content["metadata"]["name"] in {manifests.BASE, self.installation.cluster_name}
+        ]
+        return privileges.rights(rule for rules in roles for rule in rules)
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[Path]:
+        """Run the program under its account until the block ends; yield its log."""
+        more = {
+            "health_address": "0",
+            "metrics_address": "0",
+            "webhook_address": f"localhost:{self.port}",
+            "webhook_certificates": str(self.folder),
+            "nats_address": "nats://nats:4222",
+        }
+        settings = installation.settings_file(self.installation, self.folder, **more)
+        login = installation.login(self.bench, self.folder, self.installation.namespace)
+        words = ["run", "--kubeconfig", str(login), "--settings", str(settings)]
+        log = self.folder / "controller.log"
+        with (
+            log.open("w") as stream,
+            subprocess.Popen([sys.executable, "-m", "dynamo_controller", *words], stderr=stream) as program,
+        ):
+            try:
+                yield log
+            finally:
+                program.send_signal(signal.SIGTERM)
+                program.wait(timeout=LIMIT)
+
+
+def installed(audited: tuple[Bench, Path], mode: Mode, folder: Path) -> Installed:
+    """Install the controller and its webhook, and make the namespace of its stories."""
+    started, log = audited
+    made = Installation(image=installation.IMAGE, mode=mode, namespace=f"least-{mode}")
+    installation.installed(started, made)
+    (port,) = processes.free_ports(1)
+    installation.routed(started, made, port)
+    namespace = made.namespace if mode == "namespaced" else "least-team"
+    started.ensure_namespaces([namespace])
+    metadata = {"name": "mpi-run-ssh-secret", "namespace": made.namespace}
+    started.client.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": MPI_KEY})
+    user = f"system:serviceaccount:{made.namespace}:{manifests.ACCOUNT}"
+    given = {key: value for key, value in made.all_settings().items() if key in OperatorSettings.__annotations__}
+    settings = OperatorSettings.from_mapping({**given, "nats_address": "nats://nats:4222"})
+    return Installed(started, made, folder, Audit(log, user), Team(started, namespace, settings), port)
+
+
+def implied(mode: Mode) -> set[privileges.Right]:
+    """Return the rights that are no requests of their own."""
+    rules = [
+        each.rule() for each in PERMISSIONS if each.implied and each.subject == "controller" and mode in each.modes
+    ]
+    return privileges.rights(rules)
+
+
+@pytest.fixture(scope="module", params=["cluster", "namespaced"])
+def played(
+    request: pytest.FixtureRequest, audited: tuple[Bench, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Installed:
+    """An installation whose stories have been played, with a new start of the program in the middle."""
+    place = installed(audited, request.param, tmp_path_factory.mktemp(request.param))
+    with place.running() as log:
+        _played(privileges.STORIES[:2], place, log)
+    spoilt = {"data": {"tls.crt": "", "tls.key": "", "ca.crt": ""}}
+    path = place.bench.client.path("v1", "Secret", "webhook-server-cert", place.installation.namespace)
+    place.bench.client.send("PATCH", path, spoilt, "application/merge-patch+json")
+    with place.running() as log:
+        _played(privileges.STORIES[2:], place, log)
+    return place
+
+
+def _played(stories: Any, place: Installed, log: Path) -> None:
+    processes.wait_until(lambda: '"ready"' in log.read_text(), seconds=LIMIT, what="ready controller")
+    for story in stories:
+        try:
+            story(place.team)
+        except processes.BenchError as error:
+            error.add_note("".join(log.read_text().splitlines(keepends=True)[-10:]))
+            raise
+
+
+def test_the_stories_pass_without_a_refusal(played: Installed) -> None:
+    assert played.audit.refusals() == []
+
+
+def test_every_right_was_used(played: Installed) -> None:
+    """And so a story fails when one is taken out: nothing else gives it."""
+    unused = played.granted() - implied(played.installation.mode) - played.audit.used()
+    assert sorted(unused) == []
