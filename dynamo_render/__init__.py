@@ -6,29 +6,29 @@ package does no I/O and reads no clock, environment or random value; the same in
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from dynamo_render.errors import (
-    DynamoRenderError,
-    InvalidFacts,
-    InvalidInput,
-    InvalidResource,
-    InvalidSettings,
-    MissingFacts,
-    Problem,
-    RenderBug,
-    UnreadableInput,
-)
-from dynamo_render.facts import ClusterFacts, FactQuery, NamespaceFacts, NodeShape
-from dynamo_render.kube.text import read_documents, write_documents
-from dynamo_render.observed import Observed, RestartStatus
-from dynamo_render.pipeline import Rendered, needs, render
-from dynamo_render.plans.graph import Owner
-from dynamo_render.settings import OperatorSettings
-
 if TYPE_CHECKING:
+    from dynamo_render.errors import (
+        DynamoRenderError,
+        InvalidFacts,
+        InvalidInput,
+        InvalidResource,
+        InvalidSettings,
+        MissingFacts,
+        Problem,
+        RenderBug,
+        UnreadableInput,
+    )
+    from dynamo_render.facts import ClusterFacts, FactQuery, NamespaceFacts, NodeShape
     from dynamo_render.kinds.shared.machine import Lookup, Outcome, Seen
+    from dynamo_render.kube.text import read_documents, write_documents
     from dynamo_render.machines import advance, lookups
+    from dynamo_render.observed import Observed, RestartStatus
+    from dynamo_render.pipeline import Rendered, needs, render
+    from dynamo_render.plans.graph import Owner
+    from dynamo_render.settings import OperatorSettings
     from dynamo_render.validation import validate
 
 __version__ = "0.1.0"
@@ -64,24 +64,34 @@ __all__ = [
     "write_documents",
 ]
 
-
-_MACHINES, _MACHINE_VALUES = "dynamo_render.machines", "dynamo_render.kinds.shared.machine"
-_LAZY = {
-    "validate": "dynamo_render.validation",
-    "advance": _MACHINES,
-    "lookups": _MACHINES,
-    "Lookup": _MACHINE_VALUES,
-    "Outcome": _MACHINE_VALUES,
-    "Seen": _MACHINE_VALUES,
+# Where each public name lives. It is loaded when it is first asked for: few programs use them all.
+_HOMES = {
+    "errors": (
+        *("DynamoRenderError", "InvalidFacts", "InvalidInput", "InvalidResource", "InvalidSettings", "MissingFacts"),
+        *("Problem", "RenderBug", "UnreadableInput"),
+    ),
+    "facts": ("ClusterFacts", "FactQuery", "NamespaceFacts", "NodeShape"),
+    "kinds.shared.machine": ("Lookup", "Outcome", "Seen"),
+    "kube.text": ("read_documents", "write_documents"),
+    "machines": ("advance", "lookups"),
+    "observed": ("Observed", "RestartStatus"),
+    "pipeline": ("Rendered", "needs", "render"),
+    "plans.graph": ("Owner",),
+    "settings": ("OperatorSettings",),
+    "validation": ("validate",),
 }
-"""Names whose modules are loaded when they are first asked for: a render does without them."""
 
 
 def __getattr__(name: str) -> Any:
-    """Return what is loaded only when it is asked for. Raises AttributeError for any other name."""
-    if name in _LAZY:
-        import importlib  # noqa: PLC0415 - as the docstring says
-
-        return getattr(importlib.import_module(_LAZY[name]), name)
+    """Load the module in which the public *name* lives, and return it."""
+    for home, names in _HOMES.items():
+        if name in names:
+            found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+            return found
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, loaded or not."""
+    return [*globals(), *__all__]

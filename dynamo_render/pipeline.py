@@ -11,18 +11,14 @@ from dynamo_render.facts import ClusterFacts, FactQuery
 from dynamo_render.kinds.contract import Inputs, Kind, Reading
 from dynamo_render.kube import manifest, structural
 from dynamo_render.observed import Observed
-from dynamo_render.plans.graph import Owner, ResourcePlan
+from dynamo_render.plans.graph import Owner, ResourcePlan, Step
 from dynamo_render.profiles import PROFILES
 from dynamo_render.satellites import COMPONENT_SATELLITES, GRAPH_SATELLITES, REQUEST_SATELLITES
 from dynamo_render.settings import OperatorSettings
 from dynamo_render.values import Value, frozen
 from dynamo_render.workloads import WORKLOADS
 
-_BUILD = {
-    name: entry.build
-    for room in (GRAPH_SATELLITES, WORKLOADS, COMPONENT_SATELLITES, REQUEST_SATELLITES)
-    for name, entry in room.items()
-}
+_ROOMS: tuple[Mapping[str, Any], ...] = (WORKLOADS, COMPONENT_SATELLITES, GRAPH_SATELLITES, REQUEST_SATELLITES)
 _IN_THE_WAY_OF_PLANNING = ("schema/", "count/")
 
 
@@ -138,6 +134,13 @@ def built(plan: ResourcePlan) -> tuple[tuple[manifest.Manifest, ...], tuple[Owne
     """Return the objects of every step with their owners; an object wanted twice stands once, where it came first."""
     first: dict[tuple[str, str, str, str], tuple[manifest.Manifest, Owner | None]] = {}
     for step in plan.steps:
-        for made in _BUILD[step.entry](step.plan):
+        for made in objects_of(step):
             first.setdefault(manifest.identity(made), (made, step.owner))
     return tuple(made for made, _owner in first.values()), tuple(owner for _made, owner in first.values())
+
+
+def objects_of(step: Step) -> tuple[manifest.Manifest, ...]:
+    """Return the objects of one step, as the entry that it names builds them."""
+    room = next(room for room in _ROOMS if step.entry in room)
+    objects: tuple[manifest.Manifest, ...] = room[step.entry].build(step.plan)
+    return objects

@@ -16,7 +16,7 @@ from dynamo_render.values import Value, frozen
 from dynamo_render.workloads import WORKLOADS
 from dynamo_render.workloads.contract import PodTemplate
 
-_SHAPES = {(workload.group, workload.kind): workload.shape for workload in WORKLOADS.values()}
+_SHAPES = {(workload.group, workload.kind): workload.shape() for workload in WORKLOADS.values()}
 _TEMPLATES_OF = {
     (workload.group, workload.kind): workload.templates for workload in WORKLOADS.values() if workload.templates
 }

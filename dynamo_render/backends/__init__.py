@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from dynamo_render.backends import none, sglang, trtllm, vllm
 from dynamo_render.backends.contract import Backend
+from dynamo_render.room import Room
 
-BACKENDS: Final[Mapping[str, Backend]] = {
-    "vllm": vllm.BACKEND,
-    "sglang": sglang.BACKEND,
-    "trtllm": trtllm.BACKEND,
-    "none": none.BACKEND,
-}
+BACKENDS: Final[Mapping[str, Backend]] = Room(
+    {
+        "vllm": "dynamo_render.backends.vllm:BACKEND",
+        "sglang": "dynamo_render.backends.sglang:BACKEND",
+        "trtllm": "dynamo_render.backends.trtllm:BACKEND",
+        "none": "dynamo_render.backends.none:BACKEND",
+    }
+)

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dynamo_render.components.contract import ComponentType
-from dynamo_render.components.epp import EPP
-from dynamo_render.components.frontend import FRONTEND
 from dynamo_render.components.generic import GENERIC
-from dynamo_render.components.planner import PLANNER
-from dynamo_render.components.worker import WORKER
+from dynamo_render.room import Room
 
-COMPONENTS: Mapping[str, ComponentType] = {
-    "frontend": FRONTEND,
-    "worker": WORKER,
-    "prefill": WORKER,
-    "decode": WORKER,
-    "planner": PLANNER,
-    "epp": EPP,
-}
+COMPONENTS: Mapping[str, ComponentType] = Room(
+    {
+        "frontend": "dynamo_render.components.frontend:FRONTEND",
+        "worker": "dynamo_render.components.worker:WORKER",
+        "prefill": "dynamo_render.components.worker:WORKER",
+        "decode": "dynamo_render.components.worker:WORKER",
+        "planner": "dynamo_render.components.planner:PLANNER",
+        "epp": "dynamo_render.components.epp:EPP",
+    }
+)
 
 
 def component_type(name: str) -> ComponentType:

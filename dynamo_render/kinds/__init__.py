@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dynamo_render.kinds import (
-    dynamo_component_deployment,
-    dynamo_graph_deployment,
-    dynamo_graph_deployment_request,
-    dynamo_model,
-)
 from dynamo_render.kinds.contract import Kind
+from dynamo_render.room import Room
 
 GROUP = "nvidia.com"
 
-KINDS: Mapping[tuple[str, str], Kind] = {
-    ("nvidia.com/v1alpha1", "DynamoGraphDeployment"): dynamo_graph_deployment.KIND,
-    ("nvidia.com/v1alpha1", "DynamoComponentDeployment"): dynamo_component_deployment.KIND,
-    ("nvidia.com/v1alpha1", "DynamoGraphDeploymentRequest"): dynamo_graph_deployment_request.KIND,
-    ("nvidia.com/v1alpha1", "DynamoModel"): dynamo_model.KIND,
-}
+_VERSION = "nvidia.com/v1alpha1"
+
+KINDS: Mapping[tuple[str, str], Kind] = Room(
+    {
+        (_VERSION, "DynamoGraphDeployment"): "dynamo_render.kinds.dynamo_graph_deployment:KIND",
+        (_VERSION, "DynamoComponentDeployment"): "dynamo_render.kinds.dynamo_component_deployment:KIND",
+        (_VERSION, "DynamoGraphDeploymentRequest"): "dynamo_render.kinds.dynamo_graph_deployment_request:KIND",
+        (_VERSION, "DynamoModel"): "dynamo_render.kinds.dynamo_model:KIND",
+    }
+)

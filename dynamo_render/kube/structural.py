@@ -207,9 +207,7 @@ def decoder(node: Node) -> Decoder:
         return _list_decoder(node)
     if isinstance(node, MapOf):
         return _map_decoder(node)
-    if isinstance(node, Ref):
-        return _ref_decoder(node)
-    return _struct_decoder(node)
+    return _late_decoder(node)
 
 
 def kind_of(value: object) -> str:
@@ -451,17 +449,25 @@ def _map_decoder(node: MapOf) -> Decoder:
 _compiled: dict[tuple[str, Callable[[Struct], Struct] | None], Decoder] = {}
 
 
-def _ref_decoder(node: Ref) -> Decoder:
-    """Return a decoder that compiles the type of *node* at its first value: most types are never used."""
-    key = (node.name, node.form)
+def _late_decoder(node: Ref | Struct) -> Decoder:
+    """Return a decoder that is compiled at its first value: most types are never used."""
+    compiled: Decoder | None = None
 
     def decode(value: Any, where: Where, findings: Findings) -> Any:
-        compiled = _compiled.get(key)
+        nonlocal compiled
         if compiled is None:
-            compiled = _compiled[key] = _struct_decoder(referred(node))
+            compiled = _ref_decoder(node) if isinstance(node, Ref) else _struct_decoder(node)
         return compiled(value, where, findings)
 
     return decode
+
+
+def _ref_decoder(node: Ref) -> Decoder:
+    """Return the decoder of the type that *node* names, the same for all who name it."""
+    key = (node.name, node.form)
+    if key not in _compiled:
+        _compiled[key] = _struct_decoder(referred(node))
+    return _compiled[key]
 
 
 def _struct_decoder(node: Struct) -> Decoder:  # noqa: C901 - one loop, kept flat: every render passes through it often

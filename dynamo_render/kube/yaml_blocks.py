@@ -11,6 +11,7 @@ import re
 from typing import Any, Final
 
 from dynamo_render.kube import yaml_scalars
+from dynamo_render.kube.patterns import pattern
 
 UNUSUAL: Final = object()
 
@@ -23,8 +24,8 @@ _MOST_REPEATED_VALUES = 200
 
 _OTHER_BREAKS = re.compile("[\t\r\x85\u2028\u2029]")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
-_ANCHOR = re.compile(r"[&*][A-Za-z0-9_-]+")
-_FLOW_TOKEN = re.compile(
+_ANCHOR = pattern(r"[&*][A-Za-z0-9_-]+")
+_FLOW_TOKEN = pattern(
     r"""(?P<mark>[\[\]{},])|"(?P<double>[^"\\]*)"|'(?P<single>[^']*)'"""
     r"|(?P<word>-{0,2}[A-Za-z0-9_/$(][A-Za-z0-9_./=$()-]*)(?P<key>:[ ])?"
 )

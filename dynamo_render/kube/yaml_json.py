@@ -6,7 +6,6 @@ Positions of mistakes are found by reading the same text again as YAML, which JS
 from __future__ import annotations
 
 import math
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +13,16 @@ import attrs
 
 from dynamo_render.errors import UnreadableInput
 from dynamo_render.kube import yaml_reader, yaml_scalars, yaml_stream
+from dynamo_render.kube.patterns import pattern
 
 if TYPE_CHECKING:
     import json
 
     from dynamo_render.kube.yaml_stream import Piece
 
-_BLANK = re.compile(r"[ \t\n\r]*")
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANK = pattern(r"[ \t\n\r]*")
+_SURROGATE_ESCAPE = pattern(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_LONE_SURROGATE = pattern("[\ud800-\udfff]")
 _MOST_DIGITS = 20
 
 

@@ -13,6 +13,8 @@ import re
 import struct
 from functools import lru_cache
 
+from dynamo_render.kube.patterns import pattern
+
 Scalar = str | int | float | bool | None
 
 _WORDS: dict[str, Scalar] = {
@@ -25,11 +27,11 @@ _WORDS: dict[str, Scalar] = {
 }
 _FIRST_OF_TYPED = frozenset("0123456789+-.~yYnNtTfFoO")
 
-_INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]{0,19})")
-_LEADING_ZERO = re.compile(r"[-+]?0[0-7]")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_DOT_FLOAT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
-_SIGN_AFTER_PREFIX = re.compile(r"0b([-+][01]+)")
+_INTEGER = pattern(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]{0,19})")
+_LEADING_ZERO = pattern(r"[-+]?0[0-7]")
+_FLOAT = pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_DOT_FLOAT = pattern(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
+_SIGN_AFTER_PREFIX = pattern(r"0b([-+][01]+)")
 
 # The powers of ten of numbers that are keys and keep all their zeros.
 _EXPONENTS_LEFT_OUT = range(-4, 6)

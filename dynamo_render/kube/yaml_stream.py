@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dynamo_render.errors import UnreadableInput
+from dynamo_render.kube.patterns import pattern
 from dynamo_render.values import Value, frozen
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ NOT_IN_DOCUMENT = "kubectl ignores or refuses what stands outside a document, se
 _NO_DOCUMENT = "did not find expected <document start>"
 _NEVER_CLOSED = "found unexpected end of stream"
 _COLON_IN_FLOW = "found unexpected ':'"
-_ESCAPED_SLASH = re.compile(r"(?<!\\)(?:\\\\)*\\/")
-_HIDEABLE_COLON = re.compile(r"""[&*!][^\s,\[\]{}]*|(?<=[^\s,\[\]{}"'?:&*!]):(?=\S)""")
+_ESCAPED_SLASH = pattern(r"(?<!\\)(?:\\\\)*\\/")
+_HIDEABLE_COLON = pattern(r"""[&*!][^\s,\[\]{}]*|(?<=[^\s,\[\]{}"'?:&*!]):(?=\S)""")
 _MOST_REPAIRS = 100
 
 

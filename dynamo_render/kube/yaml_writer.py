@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from dynamo_render.kube.patterns import pattern
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -25,12 +27,12 @@ _PLAIN = re.compile(
     r"(?!---|\.\.\.)(?:-{0,2}[A-Za-z0-9_/$(]|[+.~\\]|[^\0-\x7f])(?:[^\0- :#]|:(?! |\Z)|(?<! )#| +(?![ #]|\Z))*"
 )
 _NOT_ASCII_TEXT = re.compile("[^ -~]")
-_MISLEADING_IN_LITERAL = re.compile(r"\A[\n\t ]*\Z|\A\t|\n\t")
-_START_OF_FILLED_LINE = re.compile(r"\n(?=[^\n])")
+_MISLEADING_IN_LITERAL = pattern(r"\A[\n\t ]*\Z|\A\t|\n\t")
+_START_OF_FILLED_LINE = pattern(r"\n(?=[^\n])")
 
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "~", ".inf", "+.inf", "-.inf", ".nan"))
 _NUMBER_STARTS = frozenset("0123456789+-.")
-_NUMBER_LIKE = re.compile(
+_NUMBER_LIKE = pattern(
     r"[-+]?(?:"
     r"[0-9_]*\.?[0-9_]*(?:[eE][-+]?[0-9_]+)?"
     r"|0[xXoObB][-+]?[0-9a-fA-F_]*"
@@ -38,7 +40,7 @@ _NUMBER_LIKE = re.compile(
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ].*)?)"
 )
 
-_ESCAPED = re.compile(r'[^ -~]|["\\]')
+_ESCAPED = pattern(r'[^ -~]|["\\]')
 _SHORT_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import attrs
-
 from dynamo_render import backends
 from dynamo_render.kube import structural
 from dynamo_render.plans.launch import Role
@@ -18,13 +16,16 @@ from dynamo_render.plans.pod import Json, PodPlan
 from dynamo_render.pods import env, overrides, pull_secrets, resources
 
 
-@attrs.define
 class Draft:
     """A pod under construction: its main *container* apart from the *pod* around it."""
 
-    role: Role
-    container: Json = attrs.field(factory=dict)
-    pod: Json = attrs.field(factory=dict)
+    __slots__ = ("container", "pod", "role")
+
+    def __init__(self, role: Role) -> None:
+        """Start with nothing."""
+        self.role = role
+        self.container: Json = {}
+        self.pod: Json = {}
 
 
 Layer = Callable[[Draft, PodPlan], None]

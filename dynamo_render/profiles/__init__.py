@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dynamo_render.profiles import release_0_9, release_0_9_shipped
 from dynamo_render.profiles.profile import Profile
+from dynamo_render.room import Room
 
-PROFILES: Mapping[str, Profile] = {
-    profile.name: profile for profile in (release_0_9.PROFILE, release_0_9_shipped.PROFILE)
-}
+PROFILES: Mapping[str, Profile] = Room(
+    {
+        "0.9": "dynamo_render.profiles.release_0_9:PROFILE",
+        "0.9-shipped": "dynamo_render.profiles.release_0_9_shipped:PROFILE",
+    }
+)
 
 __all__ = ["PROFILES", "Profile"]

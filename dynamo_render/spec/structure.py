@@ -8,6 +8,7 @@ coerced.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -36,7 +37,27 @@ def key(
 @functools.cache
 def struct_of(cls: type) -> Struct:
     """Return the structural schema of *cls*; decoding it gives an instance. A class may list its `DEMANDS`."""
-    return Struct(cls.__name__, dict(_rows(cls)), cls, demands=getattr(cls, "DEMANDS", ()))
+    return Struct(cls.__name__, _Fields(cls), cls, demands=getattr(cls, "DEMANDS", ()))
+
+
+class _Fields(Mapping[str, Field]):
+    """The fields of a class by JSON name, found out when somebody looks: most classes are not met in a resource."""
+
+    def __init__(self, cls: type) -> None:
+        self._cls = cls
+
+    @functools.cached_property
+    def _found(self) -> dict[str, Field]:
+        return dict(_rows(self._cls))
+
+    def __getitem__(self, name: str) -> Field:
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 @functools.cache

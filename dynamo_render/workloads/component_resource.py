@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dynamo_render.kube import live, shapes, structural
+from typing import TYPE_CHECKING
+
+from dynamo_render.kube import live, structural
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.plans.workload import ComponentResourcePlan
 from dynamo_render.workloads.contract import Readiness, Workload
+
+if TYPE_CHECKING:
+    from dynamo_render.kube.shapes import Shape
 
 
 def _build(plan: ComponentResourcePlan) -> tuple[Manifest, ...]:
@@ -31,14 +36,18 @@ def readiness(_name: str, found: Object | None) -> Readiness:
     return Readiness(reason, live.status(found).get("service") if found else None)
 
 
-_POD_SPEC = shapes.Shape(fields={"mainContainer": shapes.embedded("core/v1.Container")}, embedded="core/v1.PodSpec")
+def _shape() -> Shape:
+    from dynamo_render.kube import shapes  # noqa: PLC0415 - a render does without shapes
+
+    pod_spec = shapes.Shape(fields={"mainContainer": shapes.embedded("core/v1.Container")}, embedded="core/v1.PodSpec")
+    lists = {"envs": shapes.listed("name"), "volumeMounts": shapes.listed("mountPoint")}
+    return shapes.within(spec=shapes.within(**lists, extraPodSpec=pod_spec))
+
 
 COMPONENT_RESOURCE = Workload(
     build=_build,
     group="nvidia.com",
     kind="DynamoComponentDeployment",
     readiness=readiness,
-    shape=shapes.within(
-        spec=shapes.within(envs=shapes.listed("name"), volumeMounts=shapes.listed("mountPoint"), extraPodSpec=_POD_SPEC)
-    ),
+    shape=_shape,
 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest
-from dynamo_render.kube.shapes import ANY, Path, Shape
 from dynamo_render.plans.launch import Addressing, Role
 from dynamo_render.scope import ComponentScope
 from dynamo_render.values import Value, frozen
+
+if TYPE_CHECKING:
+    from dynamo_render.kube.shapes import Path, Shape
 
 
 @frozen
@@ -73,7 +75,7 @@ class Workload(Value):
     build: Callable[[Any], tuple[Manifest, ...]]
     group: str
     kind: str
-    shape: Shape = ANY
+    shape: Callable[[], Shape]
     templates: Callable[[Manifest], Iterator[PodTemplate]] | None = None
     pods: Callable[[Manifest], Iterator[EffectivePod]] | None = None
     readiness: Callable[[str, Object | None], Readiness] | None = None

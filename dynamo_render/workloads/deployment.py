@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dynamo_render.kube import live, shapes
+from dynamo_render.kube import live
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed, template_metadata
 from dynamo_render.plans.workload import DeploymentPlan
 from dynamo_render.pods.assemble import assembled
 from dynamo_render.scope import ComponentScope
 from dynamo_render.workloads.contract import EffectivePod, PodTemplate, Readiness, Workload
+
+if TYPE_CHECKING:
+    from dynamo_render.kube.shapes import Shape
 
 STRATEGY = "nvidia.com/deployment-strategy"
 MAX_SURGE = "nvidia.com/deployment-rolling-update-max-surge"
@@ -95,11 +98,17 @@ def _why_not_ready(found: Object) -> str:
     return next((reason for passed, reason in checks if not passed), "")
 
 
+def _shape() -> Shape:
+    from dynamo_render.kube import shapes  # noqa: PLC0415 - a render does without shapes
+
+    return shapes.within(spec=shapes.within(template=shapes.POD_TEMPLATE))
+
+
 DEPLOYMENT = Workload(
     build=_build,
     group="apps",
     kind="Deployment",
-    shape=shapes.within(spec=shapes.within(template=shapes.POD_TEMPLATE)),
+    shape=_shape,
     templates=_templates,
     pods=_pods,
     readiness=readiness,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dynamo_render.kube import live, shapes
+from dynamo_render.kube import live
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed, template_metadata
 from dynamo_render.plans.launch import Addressing
@@ -13,6 +13,9 @@ from dynamo_render.plans.workload import LeaderWorkerSetPlan
 from dynamo_render.pods.assemble import assembled
 from dynamo_render.scope import ComponentScope
 from dynamo_render.workloads.contract import EffectivePod, PodTemplate, Readiness, Workload
+
+if TYPE_CHECKING:
+    from dynamo_render.kube.shapes import Shape
 
 # A change of one template, or of the size of a group, makes a new revision, and a group is replaced as a whole.
 REPLACED_BY = (("spec", "leaderWorkerTemplate"), ("spec", "networkConfig"))
@@ -132,15 +135,18 @@ def _why_not_ready(found: Object) -> str:
     return next((reason for passed, reason in checks if not passed), "")
 
 
+def _shape() -> Shape:
+    from dynamo_render.kube import shapes  # noqa: PLC0415 - a render does without shapes
+
+    template = shapes.within(leaderTemplate=shapes.POD_TEMPLATE, workerTemplate=shapes.POD_TEMPLATE)
+    return shapes.within(spec=shapes.within(leaderWorkerTemplate=template))
+
+
 LEADER_WORKER_SET = Workload(
     build=_build,
     group="leaderworkerset.x-k8s.io",
     kind="LeaderWorkerSet",
-    shape=shapes.within(
-        spec=shapes.within(
-            leaderWorkerTemplate=shapes.within(leaderTemplate=shapes.POD_TEMPLATE, workerTemplate=shapes.POD_TEMPLATE)
-        )
-    ),
+    shape=_shape,
     templates=_templates,
     pods=_pods,
     readiness=readiness,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dynamo_render.kube import live, shapes
+from dynamo_render.kube import live
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.plans.launch import Addressing, Role
@@ -13,6 +13,9 @@ from dynamo_render.plans.workload import CliquePlan, PodCliqueSetPlan, ScalingGr
 from dynamo_render.pods.assemble import assembled
 from dynamo_render.scope import ComponentScope
 from dynamo_render.workloads.contract import EffectivePod, PodTemplate, Readiness, Workload
+
+if TYPE_CHECKING:
+    from dynamo_render.kube.shapes import Path, Shape
 
 API_VERSION = "grove.io/v1alpha1"
 
@@ -126,8 +129,10 @@ def _templates(manifest: Manifest) -> Iterator[PodTemplate]:
         yield PodTemplate(clique["name"], replicas, clique["spec"]["podSpec"], tuple(_replaced_by(together)))
 
 
-def _replaced_by(cliques: Iterable[str]) -> Iterator[shapes.Path]:
+def _replaced_by(cliques: Iterable[str]) -> Iterator[Path]:
     """Yield what Grove looks at to tell whether pods of one of *cliques* are those of an earlier template."""
+    from dynamo_render.kube import shapes  # noqa: PLC0415 - a render does without shapes
+
     yield ("spec", "template", "priorityClassName")
     for name in cliques:
         clique = ("spec", "template", "cliques", shapes.entry(name=name))
@@ -169,19 +174,19 @@ def _why_not_ready(found: Object, serving: str) -> str:
     return next((reason for passed, reason in checks if not passed), "")
 
 
-_CLIQUE = shapes.within(spec=shapes.within(podSpec=shapes.embedded("core/v1.PodSpec")))
+def _shape() -> Shape:
+    from dynamo_render.kube import shapes  # noqa: PLC0415 - a render does without shapes
+
+    clique = shapes.within(spec=shapes.within(podSpec=shapes.embedded("core/v1.PodSpec")))
+    template = shapes.within(cliques=shapes.listed("name", item=clique), podCliqueScalingGroups=shapes.listed("name"))
+    return shapes.within(spec=shapes.within(template=template))
+
 
 POD_CLIQUE_SET = Workload(
     build=_build,
     group="grove.io",
     kind="PodCliqueSet",
-    shape=shapes.within(
-        spec=shapes.within(
-            template=shapes.within(
-                cliques=shapes.listed("name", item=_CLIQUE), podCliqueScalingGroups=shapes.listed("name")
-            )
-        )
-    ),
+    shape=_shape,
     templates=_templates,
     pods=_pods,
     addressing=addressing,

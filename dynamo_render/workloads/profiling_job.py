@@ -6,12 +6,15 @@ Specification: controllers-other.md section 1.9. What is profiled, and with whic
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dynamo_render.kube import shapes, structural
+from dynamo_render.kube import structural
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.plans.profiling import ProfilingJobPlan
 from dynamo_render.workloads.contract import EffectivePod, PodTemplate, Workload
+
+if TYPE_CHECKING:
+    from dynamo_render.kube.shapes import Shape
 
 ACCOUNT = "dgdr-profiling-job"
 OUTPUT_DIR = "/data"
@@ -152,11 +155,17 @@ def _templates(manifest: Manifest) -> Iterator[PodTemplate]:
     yield PodTemplate("main", 1, manifest["spec"]["template"]["spec"], ())
 
 
+def _shape() -> Shape:
+    from dynamo_render.kube import shapes  # noqa: PLC0415 - a render does without shapes
+
+    return shapes.within(spec=shapes.within(template=shapes.POD_TEMPLATE))
+
+
 PROFILING_JOB = Workload(
     build=_build,
     group="batch",
     kind="Job",
-    shape=shapes.within(spec=shapes.within(template=shapes.POD_TEMPLATE)),
+    shape=_shape,
     templates=_templates,
     pods=_pods,
 )

@@ -41,7 +41,7 @@ class Situation:
         around = pipeline.inputs_of(operator, ClusterFacts.from_mapping(self.facts), self.live_state())
         kind = pipeline.kind_of(self.resource)
         plan = kind.plan(kind.read(self.resource, around.profile), around, [])
-        return [made for step in plan.steps for made in pipeline._BUILD[step.entry](step.plan)]
+        return [made for step in plan.steps for made in pipeline.objects_of(step)]
 
     def live_state(self) -> Observed:
         """Return the observed state as the library takes it."""

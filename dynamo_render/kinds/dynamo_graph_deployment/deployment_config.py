@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -35,6 +34,8 @@ def applied(spec: ComponentSpec, service: str) -> ComponentSpec:
 
 
 def _parsed(text: str) -> dict[str, Any]:
+    import json  # noqa: PLC0415 - few components have such a variable
+
     def refuse(name: str) -> Any:
         message = f"{name} is no JSON"
         raise InvalidDeploymentConfig(message)
@@ -68,6 +69,8 @@ def _with_value(envs: Iterable[dict[str, Any]], changed: dict[str, Any], text: s
 
 def compact(value: Any) -> str:
     """Return *value* as JSON without blanks, keys sorted, numbers as IEEE doubles, HTML characters escaped."""
+    import json  # noqa: PLC0415 - as above
+
     if isinstance(value, dict):
         return "{" + ",".join(f"{compact(key)}:{compact(value[key])}" for key in sorted(value)) + "}"
     if isinstance(value, list):
