@@ -109,9 +109,13 @@ def rehearsed(
 ) -> Rehearsal:
     """Return what passes over *resource* lead to, one after the other, if all of their actions succeed.
 
-    With *objects* these are all that there is in the cluster; without, nothing is known of it, and what the resource
-    refers to counts as there. Statuses have no times. Raises as `advance`.
+    With *objects* these are all that there is in namespaces, and what they hold of kinds without one; without, nothing
+    is known of the cluster, and what the resource refers to counts as there. Statuses have no times. Raises as
+    `advance`.
     """
+    _refuse_without_name(resource)
+    # As an API server numbers what it stores for the first time.
+    resource = {**resource, "metadata": {"generation": 1, **resource["metadata"]}}
     known = None if objects is None else list(objects)
     made: list[Manifest] = []
     events: list[Event] = []
@@ -127,23 +131,36 @@ def rehearsed(
     return Rehearsal(tuple(made), dict(live.status(resource)), tuple(events), tuple(rows))
 
 
+def _refuse_without_name(resource: Object) -> None:
+    """Raise InvalidResource for what no API server would have stored."""
+    metadata = resource.get("metadata")
+    if not isinstance(metadata, Mapping) or not isinstance(metadata.get("name"), str):
+        raise InvalidResource([Problem("schema/required", ("metadata", "name"), "is required")])
+    if not isinstance(resource.get("status") or {}, Mapping):
+        raise InvalidResource([Problem("schema/type", ("status",), "must be object")])
+
+
 def _rehearsed_pass(
     machine: Machine, resource: Object, inputs: Inputs, known: list[Object] | None, made: list[Manifest]
 ) -> Step:
     """Return the end of one pass; what it makes is added to *made*, and to what is *known*."""
     seen = Seen()
     while True:
-        for lookup in machine.lookups(resource, inputs, seen) if known is not None else ():
-            if known is not None and not seen.knows(lookup):
-                seen = seen.with_found(lookup, [each for each in known if lookup.takes(each)])
-                break
-        else:
+        asked = [each for each in machine.lookups(resource, inputs, seen) if not seen.knows(each)]
+        answered = [each for each in asked if known is not None and (each.namespace or _any_of(each.kind, known))]
+        for lookup in answered:
+            seen = seen.with_found(lookup, [each for each in known or () if lookup.takes(each)])
+        if not answered:
             step = machine.advance(resource, inputs, seen)
             waiting = step.waiting(seen)
             if not waiting:
                 return step
             for action in waiting:
                 seen = seen.with_outcome(action.id, _rehearsed_action(action, known, made))
+
+
+def _any_of(kind: str, objects: Iterable[Object]) -> bool:
+    return any(each["kind"] == kind for each in objects)
 
 
 def _rehearsed_action(action: Action, known: list[Object] | None, made: list[Manifest]) -> Outcome:

@@ -47,6 +47,8 @@ HELP: Mapping[str, str] = {
     "debugger_image": "image of debug containers",
 }
 
+Json = dict[str, Any]
+
 _CHOICES = {"profile": tuple(PROFILES), "discovery_backend": ("kubernetes", "etcd")}
 _TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -57,11 +59,15 @@ _TYPES = {name: getattr(field.type, "__name__", field.type) for name, field in _
 
 @frozen
 class Options(Value):
-    """What surrounds the resources to render; *observed* is None unless given."""
+    """What surrounds the resources to render.
+
+    *observed* is None unless given, and so is *objects*, all live objects that a resource with stages may look at.
+    """
 
     settings: OperatorSettings
     facts: ClusterFacts
     observed: Observed | None
+    objects: tuple[Json, ...] | None = None
 
 
 @frozen
@@ -77,7 +83,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     files = parser.add_argument_group("files with settings and facts (YAML or JSON)")
     files.add_argument("--settings", metavar="FILE", help="how the operator is configured")
     files.add_argument("--facts", metavar="FILE", help="what the cluster has")
-    files.add_argument("--observed", metavar="FILE", help="live state of the one resource to render")
+    files.add_argument(
+        "--observed",
+        metavar="FILE",
+        help="live state of the one resource to render; for one with stages, the live objects",
+    )
     files.add_argument(
         "--api-versions",
         metavar="GROUP",
@@ -115,7 +125,8 @@ def resolved(arguments: Namespace, console: Console, report: Report) -> Options:
             continue
     if len(found) < len(steps):
         raise Stopped
-    return Options(*found)
+    settings, facts, (observed, objects) = found
+    return Options(settings, facts, observed, objects)
 
 
 def _settings(arguments: Namespace, console: Console, report: Report) -> OperatorSettings:
@@ -209,11 +220,18 @@ def _facts(arguments: Namespace, console: Console, report: Report) -> ClusterFac
     return file.structured(ClusterFacts.from_mapping, report) if file.mapping else ClusterFacts()
 
 
-def _observed(arguments: Namespace, console: Console, report: Report) -> Observed | None:
+def _observed(
+    arguments: Namespace, console: Console, report: Report
+) -> tuple[Observed | None, tuple[Json, ...] | None]:
+    """Return live state by service, or live objects, whichever the file holds."""
     if arguments.observed is None:
-        return None
-    file = records.read(arguments.observed, "observed", console, report)
-    return file.structured(_observed_of, report)
+        return None, None
+    documents = records.documents(arguments.observed, console, report)
+    objects = records.live_objects(documents)
+    if objects is not None:
+        return None, objects
+    file = records.only_part(arguments.observed, documents, "observed", report)
+    return file.structured(_observed_of, report), None
 
 
 def _observed_of(mapping: Mapping[str, Any]) -> Observed:

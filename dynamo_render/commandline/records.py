@@ -16,6 +16,7 @@ from dynamo_render.values import Value, frozen
 PARTS = frozenset({"settings", "facts", "observed"})
 
 Record = TypeVar("Record")
+Json = dict[str, Any]
 
 
 @frozen
@@ -45,20 +46,37 @@ def read(path: str, part: str, console: Console, report: Report) -> RecordFile:
 
     Raises Stopped when it cannot be used, with everything reported.
     """
+    return only_part(path, documents(path, console, report), part, report)
+
+
+def documents(path: str, console: Console, report: Report) -> list[tuple[object, Places]]:
+    """Return the documents of the file at *path*; raises Stopped where one cannot be read, with all reported."""
     refused: list[UnreadableInput] = []
-    documents: list[tuple[object, Places]] = []
+    found: list[tuple[object, Places]] = []
     try:
-        documents.extend(text.read_with_places(content(Source(path), console), path, refused.append))
+        found.extend(text.read_with_places(content(Source(path), console), path, refused.append))
     except UnreadableInput as error:
         refused.append(error)
     for refusal in refused:
         report.unreadable(refusal)
     if refused:
         raise Stopped
-    return _only_part(path, documents, part, report)
+    return found
 
 
-def _only_part(path: str, documents: list[tuple[object, Places]], part: str, report: Report) -> RecordFile:
+def live_objects(documents: list[tuple[object, Places]]) -> tuple[Json, ...] | None:
+    """Return the Kubernetes objects that *documents* hold, members of lists too; None where they hold none."""
+    values = [value for value, _places in documents if isinstance(value, dict) and "apiVersion" in value]
+    if not values or len(values) < len(documents):
+        return None
+    found: list[Any] = []
+    for value in values:
+        items = value.get("items")
+        found.extend(items if isinstance(items, list) else [value])
+    return tuple(each for each in found if isinstance(each, dict) and isinstance(each.get("metadata"), dict))
+
+
+def only_part(path: str, documents: list[tuple[object, Places]], part: str, report: Report) -> RecordFile:
     """Return the part of the only document of a file; an empty file says nothing."""
     if not documents:
         return RecordFile(path, {})

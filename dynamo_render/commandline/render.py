@@ -40,6 +40,9 @@ def _arguments(parser: ArgumentParser) -> None:
         help=f"show only what has these values; keys: {', '.join(selection.KEYS)}; A|B takes either; "
         "repeat --select for alternatives",
     )
+    parser.add_argument(
+        "--status", action="store_true", help="show the status of resources with stages, not what they lead to"
+    )
     parser.add_argument("--pods", action="store_true", help="show what the containers of every role and rank run")
     parser.add_argument("--namespace", help="namespace of resources that name none (default: default)")
     parser.add_argument("--strict", action="store_true", help="refuse unknown fields instead of dropping them")
@@ -95,7 +98,8 @@ class _Renderer:
     def items(self, document: inputs.Document) -> Iterator[Mapping[str, Any]]:
         """Yield what is to be shown of one document; nothing when it is refused."""
         self._resources += 1
-        if self._options.observed is not None and self._resources > 1:
+        is_observed = self._options.observed is not None or self._options.objects is not None
+        if is_observed and self._resources > 1:
             hint = "render the resources one by one, each with its own file"
             self._report.unusable(document.source, "--observed", "describes one resource, and this is another", hint)
             return
@@ -112,12 +116,16 @@ class _Renderer:
         """Say so if nothing was shown although there were resources without errors."""
         if self._report.status == 0 and not self._shown:
             text = "nothing matches --select" if self._resources else "there is nothing to render"
+            if self._resources and self._wanted.is_everything:
+                text = "nothing is made now"
             self._report.note(PROGRAM, text)
 
     def _rendered(self, document: inputs.Document, resource: Any) -> tuple[Manifest, ...]:
         """Return the objects of *resource*; none when it is refused, which is reported."""
         problems: Iterable[Problem]
         objects: tuple[Manifest, ...] = ()
+        if self._arguments.status or self._options.objects is not None:
+            return self._rehearsed(document, resource)
         try:
             rendered = pipeline.render(
                 resource, settings=self._options.settings, facts=self._options.facts, observed=self._options.observed
@@ -130,6 +138,23 @@ class _Renderer:
         problems = [strict(problem) for problem in problems] if self._arguments.strict else problems
         self._report.problems(document.source, problems, document.places, document.prefix)
         return () if any(problem.severity == "error" for problem in problems) else objects
+
+    def _rehearsed(self, document: inputs.Document, resource: Any) -> tuple[Manifest, ...]:
+        """Return what a resource with stages comes to by itself: the objects on the way, or its status then."""
+        from dynamo_render import machines  # noqa: PLC0415 - few calls ask for it
+
+        try:
+            end = machines.rehearsed(
+                resource, settings=self._options.settings, facts=self._options.facts, objects=self._options.objects
+            )
+        except InvalidResource as error:
+            self._report.problems(document.source, error.problems, document.places, document.prefix)
+            return ()
+        if not self._arguments.status:
+            return end.objects
+        metadata = {key: resource["metadata"][key] for key in ("name", "namespace") if key in resource["metadata"]}
+        frame = {key: resource[key] for key in ("apiVersion", "kind")}
+        return ({**frame, "metadata": metadata, "status": dict(end.status)},)
 
     def _selected(self, resource: Any, objects: tuple[Manifest, ...]) -> Sequence[Manifest]:
         if self._arguments.pods:

@@ -205,3 +205,31 @@ TRANSITIONS: Mapping[str, Transition] = {
     "deleted": Transition(source=STATES, when="the request is being deleted: only our finalizer goes"),
 }
 """Every row by its name. ``edited`` and ``reverted`` come on top of the row of the state."""
+
+
+def table() -> list[str]:
+    """Return the rows as the documents show them, as Markdown."""
+    rows = ["| Row | From | When | To | Conditions | Event |", "|---|---|---|---|---|---|"]
+    for name, row in TRANSITIONS.items():
+        source = "any" if row.source == STATES else ", ".join(map(_shown, row.source)) or "any other"
+        target = "stays" if row.target is None else _shown(row.target)
+        conditions = ", ".join(f"`{each.type}`={each.status}/`{each.reason}`" for each in row.conditions)
+        event = f"{row.event.sort} `{row.event.reason}`" if row.event else ""
+        rows.append(f"| {name} | {source} | {row.when} | {target} | {conditions} | {event} |")
+    return rows
+
+
+def diagram() -> list[str]:
+    """Return the ways from one state to another as a Mermaid diagram."""
+    lines = ["stateDiagram-v2", "    [*] --> New"]
+    for name, row in TRANSITIONS.items():
+        lines += [
+            f"    {source or 'New'} --> {row.target}: {name}"
+            for source in row.source
+            if row.target is not None and source != row.target
+        ]
+    return [*lines, *(f"    {state} --> [*]" for state in TERMINAL)]
+
+
+def _shown(state: str) -> str:
+    return f"`{state}`" if state else "new"
