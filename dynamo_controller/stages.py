@@ -79,7 +79,12 @@ class Pass:
         """Answer what the machine asks to see, and what it asks because of the answers."""
         while asked := dynamo_render.lookups(self.resource, **self._inputs()):
             for lookup in asked:
-                self.seen = self.seen.with_found(lookup, await _found(lookup, self.shell))
+                try:
+                    self.seen = self.seen.with_found(lookup, await _found(lookup, self.shell))
+                except ClusterError as error:
+                    if not lookup.optional:
+                        raise
+                    self.seen = self.seen.with_trouble(lookup, str(error))
 
     def _inputs(self) -> dict[str, Any]:
         facts = ClusterFacts(self.shell.groups.names)
@@ -149,7 +154,7 @@ class Pass:
 async def _found(lookup: Lookup, shell: Shell) -> tuple[Object, ...]:
     kind = Kind(lookup.api_version, lookup.kind)
     if kind in COMPLETE and shell.settings.restricted_namespace in ("", lookup.namespace):
-        return tuple(live for live in shell.stores.all(kind) if lookup.takes(live))
+        return tuple(live for live in shell.stores.known(kind) if lookup.takes(live))
     if lookup.name:
         live = await shell.cluster.get(kind, lookup.namespace, lookup.name)
         return () if live is None else (live,)

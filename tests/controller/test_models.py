@@ -9,6 +9,7 @@ import pytest
 
 from dynamo_controller.ports import ClusterError
 from dynamo_render import Outcome
+from tests.fakes.cluster import FakeCluster
 from tests.fakes.endpoints import saying
 from tests.fakes.stage import Stage, graph
 
@@ -368,3 +369,30 @@ async def test_whichever_write_is_the_last_the_next_controller_comes_to_the_same
     assert (wanted[0] is None) == deleted
     for index in range(count.writes):
         assert await after_death(DeathAt(index), deleted=deleted) == wanted, f"after write {index}"
+
+
+def forbidden(verb: str, target: Json) -> ClusterError | None:
+    if verb == "list" and target["kind"] == "EndpointSlice":
+        return ClusterError(403, "Forbidden", "endpointslices is forbidden")
+    return None
+
+
+async def test_slices_that_may_not_be_listed_are_told_and_not_taken_for_none() -> None:
+    cluster = FakeCluster()
+    cluster.faults.append(forbidden)
+    async with Stage(cluster=cluster) as stage:
+        await stage.add(model())
+        assert "EndpointDiscoveryFailed" in stage.event_reasons()
+        assert "status" not in stage.cluster.find(MODEL, "law")
+
+
+async def test_slices_that_may_not_be_listed_do_not_hold_up_a_deletion() -> None:
+    cluster = FakeCluster()
+    cluster.faults.append(forbidden)
+    held = model()
+    held["metadata"]["finalizers"] = ["nvidia.com/finalizer"]
+    async with Stage(cluster=cluster) as stage:
+        await stage.add(held)
+        await stage.remove(MODEL, "law")
+        assert stage.cluster.names(MODEL) == []
+        assert "CleanupFailed" in stage.event_reasons()

@@ -39,7 +39,7 @@ def lookups(model: Object, inputs: Inputs, _seen: Seen) -> tuple[Lookup, ...]:
     if not base:
         return ()
     labels = ((candidates.HASH_LABEL, names.model_hash(base)),)
-    return (Lookup(SLICE_API, SLICE, str(model["metadata"].get("namespace", "")), labels=labels),)
+    return (Lookup(SLICE_API, SLICE, str(model["metadata"].get("namespace", "")), labels=labels, optional=True),)
 
 
 def advance(model: Object, inputs: Inputs, seen: Seen) -> Step:
@@ -49,12 +49,14 @@ def advance(model: Object, inputs: Inputs, seen: Seen) -> Step:
     invalid model is called into no pod.
     """
     reading = rules.read(model, inputs.profile)
-    slices = (found for lookup in lookups(model, inputs, seen) for found in seen.all(lookup))
+    asked = lookups(model, inputs, seen)
+    slices = (found for lookup in asked for found in seen.all(lookup))
     sight = Sight(
         model=model,
         spec=reading.spec,
         found=candidates.discovered(slices),
         tells_reasons=inputs.profile.failed_calls_are_told,
+        trouble="; ".join(seen.troubles[lookup] for lookup in asked if lookup in seen.troubles),
     )
     step = finalizer_step(model, needed=True)
     if step == "stop":
@@ -64,6 +66,8 @@ def advance(model: Object, inputs: Inputs, seen: Seen) -> Step:
     problem = rules.why_invalid(reading)
     if problem:
         return telling.invalid(sight, problem)
+    if sight.trouble:
+        return telling.undiscovered(sight)
     return _loaded(sight, seen, (HOLD,) if step == "add" else ())
 
 

@@ -1,8 +1,8 @@
 """What a model tells in each case, as data: conditions, events, when to look again. controllers-other.md section 3.4.
 
 `ROWS` is the whole state machine: every pass ends in exactly one row. docs/reference/models.md shows the same table.
-Texts name what they need in braces: *base* model, *problem*, numbers of *total*, *ready* and *failed* endpoints, and
-*reasons* of failures.
+Texts name what they need in braces: *base* model, *problem*, *trouble*, numbers of *total*, *ready* and *failed*
+endpoints, and *reasons* of failures.
 """
 
 from __future__ import annotations
@@ -60,13 +60,17 @@ def _warning(reason: str, message: str) -> Event:
     return Event("Warning", reason, message)
 
 
-RowName = Literal["V", "E0", "E1", "E2", "E3", "E4", "D0", "D1", "D2", "D3", "stopped"]
+RowName = Literal["V", "L", "E0", "E1", "E2", "E3", "E4", "D0", "D1", "D2", "D3", "D4", "stopped"]
 
 ROWS: Mapping[RowName, Row] = {
     "V": Row(
         when="the spec is invalid",
         valid=Told(False, "ValidationFailed", "Validation failed: {problem}"),
         events=(_warning("ValidationFailed", "{problem}"),),
+    ),
+    "L": Row(
+        when="the slices cannot be looked up: tried again with back-off",
+        events=(_warning("EndpointDiscoveryFailed", "{trouble}"),),
     ),
     "E0": Row(
         when="no slice names a pod",
@@ -120,6 +124,10 @@ ROWS: Mapping[RowName, Row] = {
         events=(
             _warning("LoRAUnloadFailed", "Failed to unload LoRA from some endpoints: {failed} task(s) failed{reasons}"),
         ),
+    ),
+    "D4": Row(
+        when="being deleted: an adapter whose slices cannot be looked up",
+        events=(_warning("CleanupFailed", "{trouble}"),),
     ),
     "stopped": Row(when="being deleted, and others hold it"),
 }

@@ -24,12 +24,16 @@ MOST_REASONS = 3
 
 @frozen(kw_only=True)
 class Sight(Value):
-    """What a pass goes by: the *model*, its *spec*, what was *found* of its pods, and whether reasons are told."""
+    """What a pass goes by: the *model*, its *spec*, what was *found* of its pods, and whether reasons are told.
+
+    *trouble* says why its pods could not be looked up.
+    """
 
     model: Object
     spec: ModelSpec
     found: Discovery
     tells_reasons: bool
+    trouble: str = ""
 
     @property
     def is_adapter(self) -> bool:
@@ -65,6 +69,12 @@ def invalid(sight: Sight, problem: str) -> Step:
     return Step(status=status, events=_events("V", words), row="V")
 
 
+def undiscovered(sight: Sight) -> Step:
+    """Return the end of a pass whose pods could not be looked up: what was told of them stays."""
+    events = _events("L", {"trouble": sight.trouble})
+    return Step(events=events, failure=f"looking up the pods of the base model: {sight.trouble}", row="L")
+
+
 def settled(sight: Sight, results: Sequence[Result]) -> Step:
     """Return the end of a pass over a valid model with the *results* of its calls: one of the rows E0 to E4."""
     name = _row(sight, results)
@@ -90,9 +100,11 @@ def settled(sight: Sight, results: Sequence[Result]) -> Step:
 
 
 def released(sight: Sight, results: Sequence[Result]) -> Step:
-    """Return what is told when a model goes: one of the rows D0 to D3."""
-    words = {"total": len(results), **_failures(sight, results)}
-    name: RowName = "D3" if words["failed"] else "D2" if results else "D1" if sight.is_adapter else "D0"
+    """Return what is told when a model goes: one of the rows D0 to D4."""
+    words = {"total": len(results), "trouble": sight.trouble, **_failures(sight, results)}
+    name: RowName = "D0"
+    if sight.is_adapter:
+        name = "D4" if sight.trouble else "D3" if words["failed"] else "D2" if results else "D1"
     return Step(events=_events(name, words), row=name)
 
 

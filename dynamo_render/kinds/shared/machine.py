@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 class Lookup(Value):
     """What a pass must look at: one object by *name* or, without one, all of a *namespace* with these *labels*.
 
-    The namespace is empty for objects that have none. Labels are pairs, all of which an object must carry.
+    The namespace is empty for objects that have none. Labels are pairs, all of which an object must carry. Where an
+    *optional* one cannot be answered, the pass goes on, and `Seen.troubles` says why.
     """
 
     api_version: str
@@ -38,6 +39,7 @@ class Lookup(Value):
     namespace: str
     name: str = ""
     labels: tuple[tuple[str, str], ...] = ()
+    optional: bool = False
 
     def takes(self, live: Object) -> bool:
         """Whether *live* is an answer to this lookup."""
@@ -73,10 +75,11 @@ class Seen(Value):
 
     found: Mapping[Lookup, tuple[Object, ...]] = attrs.field(factory=dict)
     outcomes: Mapping[str, Outcome] = attrs.field(factory=dict)
+    troubles: Mapping[Lookup, str] = attrs.field(factory=dict)
 
     def knows(self, lookup: Lookup) -> bool:
         """Whether *lookup* has been answered."""
-        return lookup in self.found
+        return lookup in self.found or lookup in self.troubles
 
     def one(self, lookup: Lookup) -> Object | None:
         """Return the object that *lookup* asks for; None where it is absent or unknown."""
@@ -89,6 +92,10 @@ class Seen(Value):
     def with_found(self, lookup: Lookup, found: Iterable[Object]) -> Seen:
         """Return this with an answer to *lookup*."""
         return attrs.evolve(self, found={**self.found, lookup: tuple(found)})
+
+    def with_trouble(self, lookup: Lookup, reason: str) -> Seen:
+        """Return this with the reason why an optional lookup has no answer."""
+        return attrs.evolve(self, troubles={**self.troubles, lookup: reason})
 
     def with_outcome(self, action: str, outcome: Outcome) -> Seen:
         """Return this with the outcome of the *action* of that id."""

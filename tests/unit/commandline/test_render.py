@@ -15,7 +15,7 @@ from dynamo_render.commandline import inputs
 from dynamo_render.commandline.contract import Console
 from dynamo_render.commandline.messages import Report
 from dynamo_render.commandline.render import with_namespace
-from tests.unit.commandline.conftest import Call
+from tests.unit.commandline.conftest import Call, Result
 
 Write = Callable[[str, str], str]
 Graph = Callable[..., str]
@@ -112,3 +112,9 @@ def test_giving_a_namespace_leaves_the_input_alone() -> None:
 @pytest.mark.parametrize("value", [None, 5, [], {}, {"metadata": 3}])
 def test_what_is_no_resource_stays_as_it_is(value: object) -> None:
     assert with_namespace(value, "b") is value
+
+
+def test_a_model_leads_to_no_objects_and_a_note_says_so(call: Call, write: Write) -> None:
+    spec = "  modelName: acme/law\n  baseModelName: acme/chat\n"
+    name = write("a.yaml", f"apiVersion: nvidia.com/v1alpha1\nkind: DynamoModel\nmetadata:\n  name: law\nspec:\n{spec}")
+    assert call("render", name) == Result(0, "", "dynamo-render: note: nothing is made now\n")

@@ -315,6 +315,26 @@ def test_row_d3_a_name_that_is_no_address_holds_up_nothing() -> None:
     assert (step.row, urls(step), step.actions) == ("D3", [], (machine.RELEASE,))
 
 
+def undiscovered(resource: Json) -> Step:
+    inputs = inputs_of(None, None, None)
+    (lookup,) = machine.lookups(resource, inputs, Seen())
+    assert lookup.optional
+    return machine.advance(resource, inputs, Seen().with_trouble(lookup, "endpointslices is forbidden"))
+
+
+def test_row_l_slices_that_cannot_be_looked_up_leave_the_status_as_it_is() -> None:
+    step = undiscovered(model())
+    assert (step.row, step.status, step.actions) == ("L", None, ())
+    assert events(step) == [("Warning", "EndpointDiscoveryFailed", "endpointslices is forbidden")]
+    assert "endpointslices is forbidden" in step.failure
+
+
+def test_row_d4_slices_that_cannot_be_looked_up_hold_up_nothing() -> None:
+    step = undiscovered(model(deleted=True))
+    assert (step.row, step.actions, step.failure) == ("D4", (machine.RELEASE,), "")
+    assert events(step) == [("Warning", "CleanupFailed", "endpointslices is forbidden")]
+
+
 def test_row_stopped_what_others_hold_is_left_alone() -> None:
     assert ended(model(held=False, deleted=True), PAIR) == Step(row="stopped")
 
