@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from dynamo_render.kinds.contract import Inputs
 
 
+DEFAULT = "default"
+"""The namespace of what names none, in files; nothing that a cluster answers lacks its namespace."""
+
+
 @frozen
 class Lookup(Value):
     """What a pass must look at: one object by *name* or, without one, all of a *namespace* with these *labels*.
@@ -47,7 +51,7 @@ class Lookup(Value):
         carried = metadata.get("labels") or {}
         return (
             (live["apiVersion"], live["kind"]) == (self.api_version, self.kind)
-            and metadata.get("namespace", "") == self.namespace
+            and (metadata.get("namespace") or DEFAULT) == (self.namespace or DEFAULT)
             and self.name in ("", metadata["name"])
             and all(carried.get(key) == value for key, value in self.labels)
         )

@@ -22,6 +22,12 @@ def test_a_lookup_by_name_takes_the_object_of_that_name_only() -> None:
     assert not lookup.takes(live("a", "other"))
 
 
+def test_what_names_no_namespace_is_in_the_default_one() -> None:
+    assert Lookup("v1", "Pod", "", "a").takes(live("a", "default"))
+    assert Lookup("v1", "Pod", "default", "a").takes(live("a", ""))
+    assert not Lookup("v1", "Pod", "", "a").takes(live("a", "team"))
+
+
 def test_a_lookup_by_labels_takes_what_carries_all_of_them() -> None:
     lookup = Lookup("v1", "Pod", "team", labels=(("x", "1"), ("y", "2")))
     assert lookup.takes(live(x="1", y="2", z="3"))
