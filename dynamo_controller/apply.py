@@ -142,10 +142,11 @@ class Applier:
         if self._is_settled(wanted, live) or not fields.needs_apply(wanted, live):
             self.outcome.live.append(live)
             return
-        less = fields.without_emptied(wanted, live)
-        if less is not None:
-            with _named("apply", wanted):
-                emptied = await self.shell.cluster.apply(_pinned(less, pinned), force=True)
+        if paths := fields.emptied(wanted, live):
+            with _named("change", live):
+                emptied = await self.shell.cluster.remove_fields(live, paths)
+            self.shell.stores.remember(emptied)
+            self.outcome.writes += 1
             pinned |= {key: emptied["metadata"][key] for key in pinned}
         await self._write(_pinned(wanted, pinned), wanted, "Updated", force=True)
 

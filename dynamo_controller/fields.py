@@ -7,12 +7,12 @@ no hash and no memory of earlier passes is needed. Where in doubt, an apply is s
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
-from dynamo_controller.ports import Object
+from dynamo_controller.ports import FieldPath, Object
 from dynamo_controller.projection import is_our_apply
 from dynamo_render.kube import quantity, shapes
 from dynamo_render.kube.shapes import Path, Step
@@ -43,30 +43,6 @@ def needs_apply(wanted: Object, live: Object) -> bool:
     return not _covers(wanted, managed)
 
 
-def without_emptied(wanted: Object, live: Object) -> dict[str, Any] | None:
-    """Return *wanted* without the maps that it leaves empty and we have filled in *live*; None if there are none.
-
-    An apply that takes the last field out of a map and keeps the map makes a null of it, which the schemas of custom
-    resources refuse. Applied without the map first, and with it then, the same fields come out as they should.
-    """
-    less: dict[str, Any] = _without_emptied(wanted, _managed(live))
-    return None if less == wanted else less
-
-
-def _without_emptied(value: Any, managed: Mapping[str, Any]) -> Any:
-    if isinstance(value, Mapping):
-        below = {key: managed.get(f"f:{key}", _NOTHING) for key in value}
-        return {
-            key: _without_emptied(inner, below[key])
-            for key, inner in value.items()
-            if inner != {} or not below[key].keys() - {"."}
-        }
-    if isinstance(value, list | tuple):
-        places = {_position(value, json.loads(key[2:])): inner for key, inner in managed.items() if key[:2] == "k:"}
-        return [_without_emptied(inner, places.get(index, _NOTHING)) for index, inner in enumerate(value)]
-    return value
-
-
 def differs_at(wanted: Object, live: Object, path: Path) -> bool:
     """Whether applying *wanted* would change what *live* has at *path*; what only one of them has is no difference.
 
@@ -95,6 +71,32 @@ def _record_below(managed: Mapping[str, Any], step: Step) -> Mapping[str, Any]:
         return managed.get(f"f:{step}") or _NOTHING
     keys = [key for key in managed if key.startswith("k:") and json.loads(key[2:]) == dict(step.keys)]
     return managed[keys[0]] if keys else _NOTHING
+
+
+def emptied(wanted: Object, live: Object) -> tuple[FieldPath, ...]:
+    """Return the paths in *live* of what we have applied inside mappings that *wanted* leaves empty.
+
+    An API server that is to take the last field out of a mapping leaves null behind, also where an empty mapping is
+    asked for; so these fields have to go before the apply.
+    """
+    content = {key: value for key, value in wanted.items() if key not in {"apiVersion", "kind", "status"}}
+    return tuple(_emptied(content, live, _managed(live), ()))
+
+
+def _emptied(wanted: Any, live: Any, managed: Mapping[str, Any], path: FieldPath) -> Iterator[FieldPath]:
+    if isinstance(wanted, Mapping) and isinstance(live, Mapping):
+        for key, value in wanted.items():
+            inner = managed.get(f"f:{key}", _NOTHING)
+            if value == {} and isinstance(live.get(key), Mapping):
+                yield from ((*path, key, name[2:]) for name in inner if name.startswith("f:") and name[2:] in live[key])
+            elif inner:
+                yield from _emptied(value, live.get(key), inner, (*path, key))
+    elif isinstance(wanted, list | tuple) and isinstance(live, list):
+        for key, inner in managed.items():
+            if key.startswith("k:"):
+                ours, theirs = _position(wanted, json.loads(key[2:])), _position(live, json.loads(key[2:]))
+                if ours is not None and theirs is not None:
+                    yield from _emptied(wanted[ours], live[theirs], inner, (*path, theirs))
 
 
 @attrs.frozen

@@ -5,9 +5,20 @@ Changes nothing about a request.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from dynamo_controller.ports import UNREACHABLE, Cluster, ClusterError, Json, Kind, Object, Page, Selection, WatchEvent
+from dynamo_controller.ports import (
+    UNREACHABLE,
+    Cluster,
+    ClusterError,
+    FieldPath,
+    Json,
+    Kind,
+    Object,
+    Page,
+    Selection,
+    WatchEvent,
+)
 
 Objection = Callable[[Object], str]
 """Says why the target of a write must not be written now; empty when it may be."""
@@ -72,6 +83,10 @@ class Forwarding:
     async def replace_status(self, target: Object, status: Object) -> Json:
         """Replace a status."""
         return await self.change("status", target, lambda: self._inner.replace_status(target, status))
+
+    async def remove_fields(self, target: Object, paths: Sequence[FieldPath]) -> Json:
+        """Remove fields of an object."""
+        return await self.change("remove", target, lambda: self._inner.remove_fields(target, paths))
 
     async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
         """Set the scale of an object."""

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
-from dynamo_controller.ports import Cluster, ClusterError, Json, Kind, Object, Page, Selection, WatchEvent
+from dynamo_controller.ports import (
+    Cluster,
+    ClusterError,
+    FieldPath,
+    Json,
+    Kind,
+    Object,
+    Page,
+    Selection,
+    WatchEvent,
+)
 from dynamo_render.kube import diff
 from dynamo_render.kube.diff import Change
 from dynamo_render.values import Value
@@ -108,6 +118,10 @@ class PlanningCluster:
 
     async def merge_status(self, target: Object, patch: Object) -> Json:  # noqa: ARG002 - a protocol's method
         """List nothing: a status follows what is there."""
+        return copy.deepcopy(dict(target))
+
+    async def remove_fields(self, target: Object, paths: Sequence[FieldPath]) -> Json:  # noqa: ARG002 - a protocol's method
+        """List nothing: the apply that follows tells the change."""
         return copy.deepcopy(dict(target))
 
     async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:

@@ -17,6 +17,9 @@ from dynamo_render.values import Value
 Json = dict[str, Any]
 Object = Mapping[str, Any]
 
+FieldPath = tuple[str | int, ...]
+"""The keys and indexes that lead to a field of an object."""
+
 FIELD_MANAGER = "dynamo-controller"
 UNREACHABLE = 0
 
@@ -136,6 +139,9 @@ class Cluster(Protocol):
 
     async def replace_status(self, target: Object, status: Object) -> Json:
         """Make *status* the whole status of the object, nulls included, unless it has changed since it was read."""
+
+    async def remove_fields(self, target: Object, paths: Sequence[FieldPath]) -> Json:
+        """Remove the fields at *paths* unless the object has changed since *target* was read, and return it."""
 
     async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
         """Set the scale subresource of an object."""

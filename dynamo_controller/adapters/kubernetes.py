@@ -7,7 +7,7 @@ retried here, and nothing is decided.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 
@@ -16,7 +16,17 @@ from aiohttp import ClientError, ClientTimeout
 from kubernetes_asyncio import client, config
 
 from dynamo_controller.adapters import answers, transport
-from dynamo_controller.ports import FIELD_MANAGER, UNREACHABLE, ClusterError, Json, Kind, Object, Page, Selection
+from dynamo_controller.ports import (
+    FIELD_MANAGER,
+    UNREACHABLE,
+    ClusterError,
+    FieldPath,
+    Json,
+    Kind,
+    Object,
+    Page,
+    Selection,
+)
 from dynamo_controller.ports import WatchEvent as Event
 
 APPLY_PATCH, MERGE_PATCH, JSON = "application/apply-patch+yaml", "application/merge-patch+json", "application/json"
@@ -173,6 +183,14 @@ class KubernetesCluster:
         path = f"{await self._own_path(target)}/status"
         return await self._send("PATCH", path, {"fieldManager": FIELD_MANAGER}, patch, JSON_PATCH)
 
+    async def remove_fields(self, target: Object, paths: Sequence[FieldPath]) -> Json:
+        """Remove the fields at *paths* unless the object has changed since *target* was read, and return it."""
+        version = target["metadata"]["resourceVersion"]
+        patch: list[Json] = [{"op": "replace", "path": "/metadata/resourceVersion", "value": version}]
+        patch += [{"op": "remove", "path": _pointer(path)} for path in paths]
+        own = await self._own_path(target)
+        return await self._send("PATCH", own, {"fieldManager": FIELD_MANAGER}, patch, JSON_PATCH)
+
     async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
         """Set the scale subresource of an object."""
         path = f"{await self._path(kind, namespace, name)}/scale"
@@ -265,6 +283,11 @@ _TRANSPORT = (ClientError, OSError, asyncio.TimeoutError, ValueError)
 
 def _kind(content: Object) -> Kind:
     return Kind(content["apiVersion"], content["kind"])
+
+
+def _pointer(path: FieldPath) -> str:
+    """Return a path as RFC 6901 writes it."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
 def _root(kind: Kind) -> str:

@@ -160,6 +160,22 @@ async def a_changed_spec_is_a_new_generation(cluster: Cluster, namespace: str) -
     assert changed["metadata"]["generation"] == stored["metadata"]["generation"] + 1
 
 
+async def fields_are_removed_from_the_version_that_was_seen(cluster: Cluster, namespace: str) -> None:
+    stored = await cluster.apply(config(namespace, a="1", b="2"), force=False)
+    assert (await cluster.remove_fields(stored, [("data", "a")]))["data"] == {"b": "2"}
+    assert (await refusal(cluster.remove_fields(stored, [("data", "b")]))).is_conflict
+
+
+async def an_apply_empties_a_mapping_whose_fields_have_gone_before(cluster: Cluster, namespace: str) -> None:
+    content = {**adapter(namespace), "kind": "DynamoComponentDeployment", "spec": {"scalingAdapter": {"enabled": True}}}
+    stored = await cluster.apply(content, force=False)
+    content["spec"] = {"scalingAdapter": {}}
+    assert (await refusal(cluster.apply(content, force=True))).status == 422
+    stored = await cluster.remove_fields(stored, fields.emptied(content, stored))
+    emptied = await cluster.apply(content, force=True)
+    assert not emptied["spec"]["scalingAdapter"].get("enabled")
+
+
 async def a_scale_sets_the_count(cluster: Cluster, namespace: str) -> None:
     await cluster.apply(adapter(namespace), force=False)
     await cluster.scale(ADAPTER, namespace, "a", 7)
@@ -260,6 +276,8 @@ CONTRACTS = (
     a_deletion_meets_only_the_object_that_was_seen,
     a_status_is_merged_without_touching_the_spec,
     a_changed_spec_is_a_new_generation,
+    fields_are_removed_from_the_version_that_was_seen,
+    an_apply_empties_a_mapping_whose_fields_have_gone_before,
     a_scale_sets_the_count,
     a_list_in_pages_has_every_object_once,
     a_watch_tells_what_happened_since_the_list_in_order,

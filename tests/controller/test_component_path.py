@@ -157,3 +157,15 @@ async def test_a_component_that_cannot_be_rendered_leaves_the_others_alone() -> 
         reason = ("False", "Reconciling")
         assert stage.condition("chat-worker", "DynamoComponentDeployment", "Available") == reason
         assert stage.condition() == ("False", "some_resources_are_not_ready")
+
+
+async def test_a_mapping_of_a_component_can_be_emptied() -> None:
+    async with Stage() as stage:
+        await stage.add(graph(Worker=worker(scalingAdapter={"enabled": True})))
+        await stage.edit(
+            "DynamoGraphDeployment", "chat", {"spec": {"services": {"Worker": {"scalingAdapter": {"enabled": False}}}}}
+        )
+        component = stage.cluster.find("DynamoComponentDeployment", "chat-worker")
+        assert component["spec"]["scalingAdapter"] == {}
+        assert stage.condition() == ("False", "some_resources_are_not_ready")
+        assert stage.cluster.names("DynamoGraphDeploymentScalingAdapter") == []

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dynamo_controller.fields import needs_apply, without_emptied
+from dynamo_controller.fields import emptied, needs_apply
+from tests.fakes import managed_fields
 
 Json = dict[str, Any]
 
@@ -139,26 +140,28 @@ def test_true_is_not_one() -> None:
     assert needs_apply(content, stored)
 
 
-def emptied(**record: Json) -> Json:
-    """Return a live object whose volume and map we have filled, with our *record* of it."""
-    metadata = {"managedFields": [{"manager": "dynamo-controller", "operation": "Apply", "fieldsV1": record}]}
-    return {"apiVersion": "nvidia.com/v1alpha1", "kind": "X", "metadata": metadata}
+def applied(spec: Json) -> Json:
+    """Return an object as a server stores it after we have applied it."""
+    content: Json = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": spec}
+    fields_v1 = managed_fields.record(managed_fields.paths(content))
+    entry = {"manager": "dynamo-controller", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": fields_v1}
+    return copy.deepcopy({**content, "metadata": {"name": "d", "managedFields": [entry]}})
 
 
-def test_a_map_that_we_have_filled_and_want_empty_is_left_out_first() -> None:
-    """Kubernetes makes null of a map that loses its last field to an apply, and custom resources refuse that."""
-    record: Json = {"f:spec": {"f:scalingAdapter": {"f:enabled": {}}, "f:replicas": {}}}
-    wanted = {"metadata": {}, "spec": {"replicas": 1, "scalingAdapter": {}}}
-    assert without_emptied(wanted, emptied(**record)) == {"metadata": {}, "spec": {"replicas": 1}}
+def test_what_an_emptied_mapping_held_of_ours_has_to_go_first() -> None:
+    live = applied({"ingress": {"enabled": True, "host": "chat"}, "replicas": 1})
+    live["spec"]["ingress"]["theirs"] = "kept"
+    wanted = {**live, "spec": {"ingress": {}, "replicas": 1}}
+    assert sorted(emptied(wanted, live)) == [("spec", "ingress", "enabled"), ("spec", "ingress", "host")]
 
 
-def test_a_map_inside_a_list_is_found_by_the_keys_of_its_entry() -> None:
-    record: Json = {"f:volumes": {'k:{"name":"b"}': {".": {}, "f:name": {}, "f:emptyDir": {"f:medium": {}}}}}
-    wanted = {"volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "emptyDir": {}}]}
-    assert without_emptied(wanted, emptied(**record)) == {"volumes": [{"name": "a", "emptyDir": {}}, {"name": "b"}]}
+def test_a_mapping_inside_a_list_is_found_where_the_live_list_has_it() -> None:
+    live = applied({"volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}]})
+    live["spec"]["volumes"].insert(0, {"name": "theirs", "hostPath": {"path": "/"}})
+    wanted = {**live, "spec": {"volumes": [{"name": "shm", "emptyDir": {}}]}}
+    assert emptied(wanted, live) == (("spec", "volumes", 1, "emptyDir", "medium"),)
 
 
-def test_a_map_that_was_empty_before_needs_no_detour() -> None:
-    wanted = {"spec": {"scalingAdapter": {}, "filled": {"a": 1}}}
-    record: Json = {"f:spec": {"f:scalingAdapter": {}, "f:filled": {"f:a": {}}}}
-    assert without_emptied(wanted, emptied(**record)) is None
+def test_nothing_has_to_go_for_what_is_left_out_or_was_empty_before() -> None:
+    live = applied({"ingress": {"enabled": True}, "resources": {}})
+    assert emptied({**live, "spec": {"resources": {}}}, live) == ()

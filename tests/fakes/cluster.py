@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
-from dynamo_controller.ports import FIELD_MANAGER, ClusterError, Kind, Page, Selection, WatchEvent
+from dynamo_controller.ports import FIELD_MANAGER, ClusterError, FieldPath, Kind, Page, Selection, WatchEvent
 from tests.fakes import managed_fields
 
 Json = dict[str, Any]
@@ -148,6 +148,19 @@ class FakeCluster:
         live = self._same_version(target)
         return self._store("status", live, {**copy.deepcopy(live), "status": copy.deepcopy(dict(status))})
 
+    async def remove_fields(self, target: Mapping[str, Any], paths: Sequence[FieldPath]) -> Json:
+        await self._asked("remove", dict(target))
+        live = self._same_version(target)
+        changed = copy.deepcopy(live)
+        for *way, last in paths:
+            parent: Any = changed
+            for part in way:
+                parent = parent[part]
+            del parent[last]
+        gone = managed_fields.paths(live) - managed_fields.paths(changed)
+        owners = {name: owned - gone for name, owned in self._owners(live).items()}
+        return self._store("remove", live, changed, owners)
+
     async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
         target = _target(kind, namespace, name)
         await self._asked("scale", target)
@@ -236,6 +249,7 @@ class FakeCluster:
                 raise ClusterError(409, "Conflict", f"conflict with {name}: {contested}")
             if name != mine:
                 owners[name] = owned - set(contested)
+        _refuse_emptied(wanted, owners.get(mine, set()) - fields)
         changed = copy.deepcopy(live)
         others = set().union(*(owned for name, owned in owners.items() if name != mine))
         for path in sorted(owners.get(mine, set()) - fields - others, key=len):
@@ -343,6 +357,13 @@ class FakeCluster:
     def _require_served(self, kind: Kind) -> None:
         if kind.api_version not in KUBERNETES and kind.group not in self.served:
             raise ClusterError(404, "NotFound", f"{kind.kind} is not served")
+
+
+def _refuse_emptied(wanted: Json, gone: set[managed_fields.Path]) -> None:
+    """Raise as a server does that would leave null where an apply takes the last field out of a mapping."""
+    for path in gone:
+        if managed_fields.value_at(wanted, path[:-1]) == {}:
+            raise ClusterError(422, "Invalid", f'{path[:-1]}: Invalid value: "null"')
 
 
 def _patched(old: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
