@@ -39,11 +39,16 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 @attrs.frozen(eq=False)
 class Bench:
-    """A running API server: a *client* for it, a *kubeconfig* for other programs, and what runs."""
+    """A running API server: a *client* for it, a *kubeconfig* for other programs, its *access*, and what runs.
+
+    *storage* is where its etcd answers.
+    """
 
     programs: Programs
     client: Client
     kubeconfig: Path
+    access: Access
+    storage: str
 
     def ensure_namespaces(self, names: Iterable[str]) -> None:
         """Create the namespaces that are not there yet; without its namespace no object passes even a dry run."""
@@ -115,8 +120,8 @@ def _start_api_server(programs: Programs, options: Sequence[str]) -> Bench:
     access = Access(port, programs.data / "apiserver.crt", token)
     # A server that waits for etcd says little; etcd's own log has the reason.
     programs.wait_until("etcd", lambda: processes.is_open(client_port), seconds=START_LIMIT, what="open port")
-    programs.wait_until("kube-apiserver", lambda: _is_ready(access), seconds=START_LIMIT, what="ready API server")
-    return Bench(programs, Client(access), _kubeconfig(programs.data, access))
+    programs.wait_until("kube-apiserver", lambda: is_ready(access), seconds=START_LIMIT, what="ready API server")
+    return Bench(programs, Client(access), _kubeconfig(programs.data, access), access, storage)
 
 
 def _etcd_command(data: Path, storage: str, peers: str) -> list[str]:
@@ -248,7 +253,8 @@ def _has(content: Json, condition: str) -> bool:
     return any(each["type"] == condition and each["status"] == "True" for each in listed)
 
 
-def _is_ready(access: Access) -> bool:
+def is_ready(access: Access) -> bool:
+    """Whether the server that *access* leads to is there and ready."""
     if not access.authority.is_file():
         return False
     client = None

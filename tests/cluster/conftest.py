@@ -16,6 +16,7 @@ from tests.cluster import addons, bench, binaries
 from tests.cluster.bench import Bench
 from tests.cluster.cache import BenchUnavailable
 from tests.cluster.client import Json
+from tests.cluster.trouble import SoundRuns
 
 
 @pytest.fixture(scope="session")
@@ -62,6 +63,12 @@ def cluster(request: pytest.FixtureRequest, bench_logs: Path, definitions: list[
     folder.mkdir()
     with bench.cluster(folder, definitions) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def sound(cluster: Bench, tmp_path_factory: pytest.TempPathFactory) -> SoundRuns:
+    """Stories without faults on the cluster, to compare with."""
+    return SoundRuns(cluster, tmp_path_factory.mktemp("sound-runs"))
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,8 @@ from typing import Any, Self
 
 KEEPER = Path(__file__).resolve().with_name("keeper.py")
 SHOWN_LINES = 15
+POLL = 0.05
+"""Seconds between two looks at what is waited for."""
 
 
 class BenchError(Exception):
@@ -33,6 +35,7 @@ class Programs:
         self.logs = logs
         self.data = Path(tempfile.mkdtemp(prefix="dynamo-render-bench-"))
         self.pids: dict[str, int] = {}
+        self.commands: dict[str, Sequence[str]] = {}
         self._keeper = subprocess.Popen(
             [sys.executable, "-I", str(KEEPER), str(self.data)],
             stdin=subprocess.PIPE,
@@ -62,6 +65,7 @@ class Programs:
         if "error" in answer:
             raise BenchError(f"{name} cannot be started: {answer['error']}")
         self.pids[name] = answer["pid"]
+        self.commands[name] = command
 
     def wait_until(self, name: str, is_true: Callable[[], bool], *, seconds: float, what: str) -> None:
         """Wait until *is_true*; raise `BenchError` when the program *name* ends before, or when time runs out."""
@@ -72,7 +76,7 @@ class Programs:
                 raise BenchError(f"{name} ended with {exit_code} before {what}{self._end_of_log(name)}")
             if time.monotonic() > limit:
                 raise BenchError(f"{name}: no {what} within {seconds:.0f} s{self._end_of_log(name)}")
-            time.sleep(0.05)
+            time.sleep(POLL)
 
     def end(self) -> None:
         """End all programs and remove their data; a second call does nothing."""
@@ -105,7 +109,7 @@ def wait_until(is_true: Callable[[], bool], *, seconds: float, what: str) -> Non
     while not is_true():
         if time.monotonic() > limit:
             raise BenchError(f"no {what} within {seconds:.0f} s")
-        time.sleep(0.05)
+        time.sleep(POLL)
 
 
 def free_ports(count: int) -> list[int]:

@@ -13,7 +13,7 @@ import attrs
 
 from dynamo_controller.adapters.clock import SystemClock
 from dynamo_controller.adapters.http import HttpEndpoints
-from dynamo_controller.adapters.kubernetes import KubernetesCluster
+from dynamo_controller.adapters.kubernetes import KubernetesCluster, Limits
 from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Manager, Outside
 from dynamo_controller.ports import Object
@@ -86,10 +86,15 @@ class Running:
 
 @contextlib.asynccontextmanager
 async def running(
-    kubeconfig: Path, namespace: str = "", policy: Policy | None = None, **settings: Any
+    kubeconfig: Path,
+    namespace: str = "",
+    policy: Policy | None = None,
+    *,
+    limits: Limits | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Running]:
     """Run the controller for one namespace or, without one, for all."""
-    cluster, clock, log = await CountingCluster.connected(str(kubeconfig)), SystemClock(), RecordingLog()
+    cluster, clock, log = await CountingCluster.connected(str(kubeconfig), limits=limits), SystemClock(), RecordingLog()
     cluster.writes = []
     events, chance = ClusterEvents(cluster, clock, log), Random(1)  # noqa: S311 - spreads delays
     outside = Outside(cluster=cluster, clock=clock, events=events, log=log, chance=chance, endpoints=HttpEndpoints())
