@@ -86,7 +86,7 @@ async def mirror(bench: Bench) -> AsyncIterator[Mirror]:
     """Mirror the cluster of *bench* until the block ends."""
     cluster = await KubernetesCluster.connected(str(bench.kubeconfig))
     listed = dict.fromkeys((*(watched.kind for watched in WATCHED), *MORE_KINDS))
-    seen = Mirror([kind for kind in listed if kind.kind not in _CLUSTER_WIDE])
+    seen = Mirror([kind for kind in listed if kind.kind not in _LEFT_OUT])
     around = Surroundings(cluster, SystemClock(), RecordingLog(), Random(1))  # noqa: S311 - spreads delays
     reflectors = [Reflector(Selection(kind), store, around) for kind, store in seen.stores.items()]
     tasks = [asyncio.create_task(reflector.run()) for reflector in reflectors]
@@ -102,7 +102,8 @@ async def mirror(bench: Bench) -> AsyncIterator[Mirror]:
         await cluster.close()
 
 
-_CLUSTER_WIDE = ("ClusterRole", "Queue")
+_LEFT_OUT = ("ClusterRole", "Queue", "EndpointSlice")
+"""Kinds that the controller watches and that are in no namespace, or have names made up at random."""
 
 
 @attrs.frozen(eq=False)

@@ -67,7 +67,7 @@ async def _play_all(cluster: Bench) -> dict[str, list[State]]:
     settings = attrs.asdict(behaviour.SETTINGS, recurse=False)
     turns, listed = asyncio.Semaphore(AT_ONE_TIME), deviations.all_rows()
     async with real.running(cluster.kubeconfig, **settings) as at_work, stories.mirror(cluster) as seen:
-        player = Player(cluster, seen, lambda: at_work.manager.queue.is_idle)
+        player = Player(cluster, seen, lambda: at_work.manager.is_idle)
 
         async def play(name: str) -> list[State]:
             recorded = story_states.recorded_states(STORIES[name])

@@ -78,6 +78,10 @@ def _wakes_released_operator(found: Difference, index: int) -> bool:
         "Deployment",
         "LeaderWorkerSet",
         "PodGroup",
+        "DynamoModel",
+        "EndpointSlice",
+        "DynamoGraphDeploymentRequest",
+        "Job",
     )
 
 
@@ -155,7 +159,8 @@ def _pruned(found: Difference) -> bool:
     """Hold for an object that its resource no longer wants, or whose resource is gone."""
     if found.recorded is not True or found.ours is not False:
         return False
-    owners = found.theirs[-1].objects[found.place]["metadata"].get("ownerReferences") or ()
+    recorded = found.theirs[-1].objects.get(found.place) or {"metadata": {}}  # our own resources are told elsewhere
+    owners = recorded["metadata"].get("ownerReferences") or ()
     owner = next((f"{each['kind']}/{each['name']}" for each in owners if each.get("controller")), "")
     if owner not in found.mine[-1].written:
         return bool(owner)
@@ -196,6 +201,17 @@ def _crashed(found: Difference) -> bool:
     return any(each.get("condition Ready") == "False undefined" for each in found.theirs[-1].resources.values())
 
 
+def _valid_at_first(found: Difference) -> bool:
+    """Hold for a model of which the released operator's first pass tells everything but that it is valid."""
+    return found.recorded is None and bool(found.ours == "True ValidationPassed")
+
+
+def _invalid_goes(found: Difference) -> bool:
+    """Hold for a model that became invalid and is deleted, which the released operator never lets go."""
+    told = found.theirs[-1].resources.get(found.place, {}).get("condition Valid", "")
+    return found.recorded is True and found.ours is False and told.startswith("False")
+
+
 def _action(step: Json) -> tuple[str, Json]:
     return next((key, value) for key, value in step.items() if key not in STEP_OPTIONS)
 
@@ -213,4 +229,6 @@ RULES: Mapping[str, Callable[[Difference], bool]] = {
     "error keeps": _error_keeps,
     "adapter owns": _adapter_owns,
     "crashed pass": _crashed,
+    "valid at first": _valid_at_first,
+    "invalid model goes": _invalid_goes,
 }

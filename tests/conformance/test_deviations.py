@@ -13,11 +13,13 @@ from tests.conformance.story_states import State
 
 Json = dict[str, Any]
 GRAPH, ADAPTER = "DynamoGraphDeployment/chat", "DynamoGraphDeploymentScalingAdapter/chat-worker"
+MODEL = "DynamoModel/law"
 STEP: Json = {"merge": {"kind": "DynamoGraphDeployment", "name": "chat", "patch": {"spec": {}}}}
 
 
 def state(objects: Json | None = None, written: Json | None = None, step: Json = STEP, **resources: Json) -> State:
-    named = {{"graph": GRAPH, "adapter": ADAPTER}[key]: value for key, value in resources.items()}
+    names = {"graph": GRAPH, "adapter": ADAPTER, "model": MODEL}
+    named = {names[key]: value for key, value in resources.items()}
     return State(step, named, objects or {}, written or {})
 
 
@@ -112,3 +114,26 @@ def test_an_object_of_nobody_is_foreign_only_if_a_story_made_it() -> None:
 def test_a_state_that_never_comes_to_rest_is_a_difference_that_nothing_explains() -> None:
     restless = State(STEP, {}, {}, settled=False)
     assert rules_of([state()], [restless]) == set()
+
+
+EDIT: Json = {"merge": {"kind": "DynamoModel", "name": "law", "patch": {"spec": {}}}}
+
+
+def test_a_model_may_be_told_valid_before_the_released_operator_tells_it() -> None:
+    mine = state(step=EDIT, model={"condition Valid": "True ValidationPassed"})
+    assert rules_of([state(step=EDIT, model={})], [mine]) == {"valid at first"}
+
+
+def test_a_model_may_not_be_told_invalid_where_the_released_operator_finds_nothing() -> None:
+    mine = state(step=EDIT, model={"condition Valid": "False ValidationFailed"})
+    assert rules_of([state(step=EDIT, model={})], [mine]) == set()
+
+
+def test_a_model_that_became_invalid_may_go() -> None:
+    theirs = state(step=EDIT, model={"condition Valid": "False ValidationFailed"})
+    assert rules_of([theirs], [state(step=EDIT)]) == {"invalid model goes"}
+
+
+def test_a_valid_model_may_not_go() -> None:
+    theirs = state(step=EDIT, model={"condition Valid": "True ValidationPassed"})
+    assert rules_of([theirs], [state(step=EDIT)]) == set()
