@@ -132,6 +132,9 @@ class Pass:
             raise
         self.shell.stores.remember(stored)
         self.writes += 1
+        if wanted.owned:
+            kind, name = stored["kind"], stored["metadata"]["name"]
+            await self.shell.events.tell(self.resource, "Normal", f"Create{kind}", f"Created {kind} {name}")
         return Outcome("done", content=stored)
 
     async def _deleted(self, delete: Delete) -> Outcome:

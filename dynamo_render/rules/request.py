@@ -45,6 +45,14 @@ RULES: tuple[Rule, ...] = (
         good=_profiling(config={"deployment": {"model": "acme/chat"}}),
     ),
     rule(
+        "DGDR-U01",
+        "The spec of a request cannot be changed once profiling has started from it.",
+        "decisions.md 3",
+        base="request",
+        old={"status": {"state": "Profiling"}},
+        bad={"spec": {"model": "acme/other"}},
+    ),
+    rule(
         "CTL-33",
         "deployment and engine of the configuration are objects.",
         "api.md 9.7",

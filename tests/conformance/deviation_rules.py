@@ -212,6 +212,19 @@ def _invalid_goes(found: Difference) -> bool:
     return found.recorded is True and found.ours is False and told.startswith("False")
 
 
+def _profiling_told(found: Difference) -> bool:
+    """Hold where the released operator tells the end of profiling by another name, or has lost its condition."""
+    told = found.recorded in {"True ProfilingCompleted", "False ProfilingRunning"}
+    is_over = "condition SpecGenerated" in found.theirs[-1].resources[found.place]
+    return told and is_over and bool(found.ours == "True ProfilingSucceeded")
+
+
+def _frozen(found: Difference) -> bool:
+    """Hold for a request that the released operator does not look at any more, because its spec has been edited."""
+    recorded = found.theirs[-1].resources.get(found.place, {})
+    return recorded.get("processed") is False and recorded.get("state") != "Failed"
+
+
 def _action(step: Json) -> tuple[str, Json]:
     return next((key, value) for key, value in step.items() if key not in STEP_OPTIONS)
 
@@ -226,6 +239,8 @@ RULES: Mapping[str, Callable[[Difference], bool]] = {
     "foreign object": _foreign,
     "all or nothing": _all_or_nothing,
     "pruned": _pruned,
+    "profiling told": _profiling_told,
+    "frozen request": _frozen,
     "error keeps": _error_keeps,
     "adapter owns": _adapter_owns,
     "crashed pass": _crashed,

@@ -19,6 +19,9 @@ Json = dict[str, Any]
 NAMESPACE = "(namespace)"
 """What recordings write for the namespace of a story."""
 
+UID = "(uid)"
+"""What recordings write for the uid of an object."""
+
 OURS = "nvidia.com/v1alpha1"
 GRAPH, COMPONENT = "DynamoGraphDeployment", "DynamoComponentDeployment"
 ADAPTER = "DynamoGraphDeploymentScalingAdapter"
@@ -49,9 +52,9 @@ class State:
     settled: bool = True
 
 
-def stories() -> dict[str, Json]:
-    """Return the recorded stories by name; none when the folder is absent."""
-    path = FOLDER / "behaviour.jsonl"
+def stories(file: str = "behaviour.jsonl") -> dict[str, Json]:
+    """Return the recorded stories of a *file* by name; none when the folder is absent."""
+    path = FOLDER / file
     if not path.is_file():
         return {}
     listed = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -80,7 +83,11 @@ def recorded_states(story: Json) -> list[State]:
 
 def live_state(step: Json, contents: Iterable[Json], namespace: str, *, settled: bool = True) -> State:
     """Return the state of *namespace*, which holds *contents*, after *step*."""
-    masked = json.loads(json.dumps(list(contents)).replace(namespace, NAMESPACE))
+    held = list(contents)
+    text = json.dumps(held).replace(namespace, NAMESPACE)
+    for live in held:
+        text = text.replace(live["metadata"]["uid"], UID)
+    masked = json.loads(text)
     resources = {place(live): resource_state(_recorded_form(live)) for live in masked if live["apiVersion"] == OURS}
     objects = {place(live): comparable(live) for live in masked if live["kind"] != GRAPH}
     written = {place(live): live for live in masked if live["apiVersion"] == OURS}

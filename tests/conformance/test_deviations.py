@@ -14,11 +14,12 @@ from tests.conformance.story_states import State
 Json = dict[str, Any]
 GRAPH, ADAPTER = "DynamoGraphDeployment/chat", "DynamoGraphDeploymentScalingAdapter/chat-worker"
 MODEL = "DynamoModel/law"
+REQUEST = "DynamoGraphDeploymentRequest/tiny"
 STEP: Json = {"merge": {"kind": "DynamoGraphDeployment", "name": "chat", "patch": {"spec": {}}}}
 
 
 def state(objects: Json | None = None, written: Json | None = None, step: Json = STEP, **resources: Json) -> State:
-    names = {"graph": GRAPH, "adapter": ADAPTER, "model": MODEL}
+    names = {"graph": GRAPH, "adapter": ADAPTER, "model": MODEL, "request": REQUEST}
     named = {names[key]: value for key, value in resources.items()}
     return State(step, named, objects or {}, written or {})
 
@@ -137,3 +138,26 @@ def test_a_model_that_became_invalid_may_go() -> None:
 def test_a_valid_model_may_not_go() -> None:
     theirs = state(step=EDIT, model={"condition Valid": "True ValidationPassed"})
     assert rules_of([theirs], [state(step=EDIT)]) == set()
+
+
+def test_a_request_may_go_on_after_an_edit_that_stops_the_released_operator() -> None:
+    theirs = [state(request={"state": "Profiling", "processed": False})]
+    assert rules_of(theirs, [state(request={"state": "Ready", "processed": False})]) == {"frozen request"}
+
+
+def test_a_request_that_was_not_edited_may_not_differ() -> None:
+    theirs = [state(request={"state": "Profiling", "processed": True})]
+    assert rules_of(theirs, [state(request={"state": "Ready", "processed": True})]) == set()
+
+
+def test_the_end_of_profiling_may_be_told_where_the_released_operator_has_lost_it() -> None:
+    lost = {"condition Profiling": "False ProfilingRunning", "condition SpecGenerated": "True SpecGenerated"}
+    told = {**lost, "condition Profiling": "True ProfilingSucceeded"}
+    assert rules_of([state(request=lost)], [state(request=told)]) == {"profiling told"}
+
+
+def test_the_end_of_profiling_may_not_be_told_before_it_comes() -> None:
+    running = {"condition Profiling": "False ProfilingRunning"}
+    assert (
+        rules_of([state(request=running)], [state(request={"condition Profiling": "True ProfilingSucceeded"})]) == set()
+    )

@@ -16,6 +16,7 @@ from dynamo_render import ClusterFacts, OperatorSettings, read_documents
 from tests.fakes.clock import FakeClock
 from tests.fakes.cluster import FakeCluster
 from tests.fakes.stage import RecordingLog, Stage, graph
+from tests.request_passes import request, role
 
 Json = dict[str, Any]
 RENDER = {"etcd_address": "etcd:2379", "nats_address": "nats://nats:4222", "restricted_namespace": "team"}
@@ -55,6 +56,32 @@ async def test_a_plan_for_what_is_in_place_is_empty() -> None:
         await stage.add(graph())
         await stage.roll_out()
     assert await planned(stage.cluster) == ([], False)
+
+
+CLUSTER_WIDE: dict[str, Any] = {"restricted_namespace": "", "profiling_cluster_role": "prof"}
+
+
+async def test_a_plan_for_a_new_request_goes_on_to_its_job() -> None:
+    cluster = FakeCluster()
+    cluster.put(role())
+    cluster.put(request())
+    cluster.writes.clear()
+    lines, has_failed = await planned(cluster, **CLUSTER_WIDE)
+    assert [line for line in lines if line.startswith("create")] == [
+        "create ServiceAccount team/dgdr-profiling-job",
+        "create RoleBinding team/dgdr-profiling-job-binding",
+        "create Job team/profile-tiny",
+    ]
+    assert not has_failed
+    assert cluster.writes == []
+
+
+async def test_a_plan_for_a_request_that_waits_is_empty() -> None:
+    async with Stage(**CLUSTER_WIDE) as stage:
+        stage.cluster.put(role())
+        await stage.add(request())
+        await stage.later(1)
+    assert await planned(stage.cluster, **CLUSTER_WIDE) == ([], False)
 
 
 async def test_a_plan_names_the_fields_that_would_change() -> None:

@@ -60,7 +60,7 @@ async def test_a_request_leads_to_its_job_at_once() -> None:
         assert (owner["uid"], owner["controller"]) == (uid, True)
         assert stage.cluster.names("ServiceAccount") == ["dgdr-profiling-job"]
         assert stage.cluster.names("RoleBinding") == ["dgdr-profiling-job-binding"]
-        assert stage.event_reasons() == ["Initialized", "ProfilingJobCreated"]
+        assert stage.event_reasons() == ["CreateJob", "Initialized", "ProfilingJobCreated"]
 
 
 async def test_the_job_knows_the_uid_of_its_request() -> None:

@@ -16,7 +16,7 @@ from dynamo_controller.adapters.http import HttpEndpoints
 from dynamo_controller.adapters.kubernetes import KubernetesCluster, Limits
 from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Manager, Outside
-from dynamo_controller.ports import Object
+from dynamo_controller.ports import UNREACHABLE, ClusterError, Object
 from dynamo_controller.shell import Policy
 from dynamo_render import OperatorSettings
 from tests.fakes.stage import RecordingLog
@@ -29,8 +29,12 @@ class CountingCluster(KubernetesCluster):
     """Remembers every change that it was asked for, by verb, kind and name; events aside."""
 
     writes: list[tuple[str, str, str]]
+    is_dead: Callable[[str, Object], bool] = staticmethod(lambda _verb, _target: False)
+    """Is asked before every change; once it says so, none of them reaches the server."""
 
     def _note(self, verb: str, target: Object) -> None:
+        if self.is_dead(verb, target):
+            raise ClusterError(UNREACHABLE, "Dead", "the process is gone")
         self.writes.append((verb, target["kind"], target["metadata"]["name"]))
 
     async def apply(self, content: Object, *, force: bool) -> Json:

@@ -6,7 +6,7 @@ for either is loaded with the first request.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dynamo_render.errors import Problem
@@ -22,6 +22,12 @@ def _read(resource: Mapping[str, Any], profile: Profile) -> Reading:
     return rules.read(resource, profile)
 
 
+def _updates(old: Reading, new: Reading, user: str) -> Iterator[tuple[Problem, ...]]:
+    from dynamo_render.kinds.dynamo_graph_deployment_request import rules  # noqa: PLC0415 - as above
+
+    return rules.updates(old, new, user)
+
+
 def _needed(reading: Reading, inputs: Inputs) -> FactQuery:
     from dynamo_render.kinds.dynamo_graph_deployment_request import plan  # noqa: PLC0415 - as above
 
@@ -34,4 +40,4 @@ def _planned(reading: Reading, inputs: Inputs, problems: list[Problem]) -> Resou
     return plan.planned(reading, inputs, problems)
 
 
-KIND = Kind(read=_read, needs=_needed, plan=_planned)
+KIND = Kind(read=_read, needs=_needed, plan=_planned, update=_updates)

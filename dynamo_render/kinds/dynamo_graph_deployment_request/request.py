@@ -10,6 +10,7 @@ import attrs
 
 from dynamo_render.kinds.contract import Inputs, Reading
 from dynamo_render.kinds.dynamo_graph_deployment_request import rules
+from dynamo_render.kinds.dynamo_graph_deployment_request.rules import STARTED_FROM
 from dynamo_render.kinds.shared.conditions import Status
 from dynamo_render.kube import live
 from dynamo_render.kube.live import Object
@@ -19,8 +20,7 @@ from dynamo_render.settings import OperatorSettings
 from dynamo_render.spec.request import DeploymentOverrides, ProfilingConfig, RequestSpec
 from dynamo_render.values import Value, frozen
 
-STARTED_FROM = "dgdr.nvidia.com/started-from"
-"""Annotation with the spec that profiling started from, as JSON: edits after that are refused, and can be reverted."""
+__all__ = ["ADDITIONAL", "GRAPH_UID", "STARTED_FROM", "Request", "request_of", "started_from"]
 
 ADDITIONAL = "dgdr.nvidia.com/additional-resources"
 GRAPH_UID = "dgdr.nvidia.com/deployment-uid"

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dynamo_render.errors import Problem
 from dynamo_render.kinds.contract import Reading
 from dynamo_render.kinds.shared import envelope
+from dynamo_render.kube.structural import Findings
 from dynamo_render.profiles import Profile
 from dynamo_render.settings import OperatorSettings
+from dynamo_render.spec import structure
 from dynamo_render.spec.request import RequestSpec
 
 LONGEST_NAME = 55
+
+STARTED = ("Pending", "Profiling", "Deploying", "Ready", "DeploymentDeleted")
+"""States in which profiling has started, so that another spec would come too late."""
+
+STARTED_FROM = "dgdr.nvidia.com/started-from"
+"""Annotation with the spec that profiling started from, as JSON: edits after that are refused, and can be reverted."""
 
 _CONFIG = ("spec", "profilingConfig", "config")
 
@@ -40,6 +49,26 @@ def name_problems(reading: Reading) -> Iterator[Problem]:
         message = f'the Job "profile-{name}" would have {len(name) + 8} characters, the limit is 63'
         hint = f"shorten the name by {len(name) - LONGEST_NAME}"
         yield Problem("names/request", ("metadata", "name"), message, hint)
+
+
+def updates(old: Reading, new: Reading, _user: str) -> Iterator[tuple[Problem, ...]]:
+    """Yield the refusal of a change to the spec that profiling has started from; taking one back is fine."""
+    state = old.status.get("state")
+    if state not in STARTED or old.spec == new.spec or _is_reverted(old, new):
+        return
+    message = f'cannot be changed in state "{state}": profiling has started from it'
+    yield (Problem("DGDR-U01", ("spec",), message, "create another request, under another name"),)
+
+
+def _is_reverted(old: Reading, new: Reading) -> bool:
+    """Whether *new* is what profiling started from, and *old*, which slipped through, is not."""
+    text = (old.metadata.annotations or {}).get(STARTED_FROM)
+    try:
+        started = json.loads(text) if text else None
+    except ValueError:
+        return False
+    decoded = structure.decoder_of(RequestSpec)(started, (None, "spec"), Findings()) if started else None
+    return bool(decoded == new.spec)
 
 
 def _problems(spec: RequestSpec, _profile: Profile) -> Iterator[Problem]:
