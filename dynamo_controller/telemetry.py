@@ -128,7 +128,9 @@ class Metrics:
             ("type", "reason"),
             registry=registry,
         )
-        self.leading = Gauge("dynamo_controller_leader", "1 while this process may write, else 0", registry=registry)
+        self.leading = Gauge(
+            "dynamo_controller_leader", "1 while this process leads or no lead is needed, else 0", registry=registry
+        )
         self.ready = Gauge("dynamo_controller_ready", "1 while /readyz says so, else 0", registry=registry)
         self.marked = Gauge(
             "dynamo_controller_marked_namespaces",
