@@ -100,6 +100,42 @@ async def test_a_closed_queue_lets_everybody_go() -> None:
         await queue.next()
 
 
+async def test_a_line_that_is_held_gives_out_nothing_until_every_reason_is_gone() -> None:
+    queue, _clock = empty()
+    queue.hold("one")
+    queue.hold("two")
+    queue.add("a")
+    waiting = asyncio.create_task(queue.next())
+    await turns()
+    queue.resume("one")
+    await turns()
+    assert not waiting.done()
+    assert queue.is_idle
+    queue.resume("two")
+    assert await waiting == "a"
+
+
+async def test_a_line_that_is_held_lets_everybody_go_when_it_is_closed() -> None:
+    queue, _clock = empty()
+    queue.hold("one")
+    waiting = asyncio.create_task(queue.next())
+    await turns()
+    queue.close()
+    with pytest.raises(Closed):
+        await waiting
+
+
+async def test_how_long_a_key_has_waited_is_told() -> None:
+    clock = FakeClock()
+    waits: list[float] = []
+    queue: Queue[str] = Queue(clock, Random(1), waits.append)  # noqa: S311 - spreads delays
+    queue.add("a")
+    clock.advance(2.0)
+    queue.add("a")
+    await queue.next()
+    assert waits == [2.0]
+
+
 async def test_no_key_has_two_workers_and_no_wake_up_is_lost_however_they_fall() -> None:
     """Keys are added at random while four workers are at it; after the last add of a key, a pass must follow."""
     queue, _clock = empty()
