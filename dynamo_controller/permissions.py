@@ -120,8 +120,8 @@ _CHILDREN = (
     Permission(
         group="batch",
         resources=("jobs",),
-        verbs=("get", "list", "watch", "create"),
-        reason="profiling of models for requests; Jobs go with their request",
+        verbs=("get", "list", "watch", "create", "delete"),
+        reason="profiling of models for requests; takes away what an earlier request of the same name has left",
     ),
     Permission(group="", resources=("pods",), verbs=("list",), reason="why a profiling Job has failed"),
     _kept("", "services", "names of components, of their pods, and of models"),

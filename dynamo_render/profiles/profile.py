@@ -113,5 +113,7 @@ class Profile(Value):
     """A missing ``outputPVC`` fails validation; otherwise the profiling pod waits for it."""
     validation_success_is_told: bool
     """The condition Validation is written when it is true as well."""
+    earlier_job_is_replaced: bool
+    """A Job that an earlier request of the same name has left is deleted; otherwise it fails the new one."""
     creation_trouble_is_told: bool
     """A graph that is there already, or cannot be made, is told by the condition DeploymentReady."""

@@ -77,5 +77,6 @@ PROFILE = Profile(
     tracking_labels_are_kept=True,
     output_claim_must_exist=True,
     validation_success_is_told=True,
+    earlier_job_is_replaced=True,
     creation_trouble_is_told=True,
 )

@@ -86,5 +86,6 @@ PROFILE = Profile(
     tracking_labels_are_kept=False,
     output_claim_must_exist=False,
     validation_success_is_told=False,
+    earlier_job_is_replaced=False,
     creation_trouble_is_told=False,
 )

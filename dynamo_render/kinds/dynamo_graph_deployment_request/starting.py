@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_render.kinds.dynamo_graph_deployment_request import configuration
-from dynamo_render.kinds.dynamo_graph_deployment_request.plan import access_plan, job_plan
+from dynamo_render.kinds.dynamo_graph_deployment_request.plan import KIND, access_plan, job_plan
 from dynamo_render.kinds.dynamo_graph_deployment_request.request import Request
 from dynamo_render.kinds.dynamo_graph_deployment_request.telling import told
 from dynamo_render.kinds.shared.machine import Action, Create, Delete, Lookup, Outcome, Seen, Step
@@ -49,9 +49,11 @@ def lookups(request: Request) -> Iterator[Lookup]:
 def advance(request: Request, seen: Seen) -> Step:
     """Return the actions that start profiling and, when they have outcomes, the way out of the stage."""
     job = seen.one(job_lookup(request))
-    if job is not None:
-        return _with_job(request, job)
     actions: list[Action] = []
+    if job is not None:
+        if not _is_left_over(request, job):
+            return _with_job(request, job)
+        actions.append(Delete("earlier Job", job))
     stale = seen.one(output_lookup(request))
     if stale is not None:
         actions.append(Delete("stale output", stale))
@@ -81,13 +83,26 @@ def _after_job(request: Request, outcome: Outcome, actions: tuple[Action, ...]) 
 
 def _with_job(request: Request, job: Object, actions: tuple[Action, ...] = ()) -> Step:
     """Return the step where a Job of that name is there: ours, that of an earlier request, or anybody's."""
-    owner = next((each for each in job["metadata"].get("ownerReferences") or () if each.get("controller")), None)
+    owner = _owner_of(job)
     if not request.uid or (owner is not None and owner["uid"] == request.uid):
         return _started(request, actions)
     name = job["metadata"]["name"]
     if live.is_being_deleted(job):
         return Step(actions=actions, look_again=PREDECESSOR_DELAY, row="T4")
     return told(request, "T5", actions=actions, text=f'Job "{name}" is there already and belongs to something else')
+
+
+def _is_left_over(request: Request, job: Object) -> bool:
+    """Whether a Job is that of an earlier request of this name: its owner is gone, and it will follow."""
+    owner = _owner_of(job)
+    is_earlier = owner is not None and (owner.get("kind"), owner.get("name")) == (KIND, request.name)
+    is_ours = not request.uid or (owner is not None and owner["uid"] == request.uid)
+    replaces = request.profile.earlier_job_is_replaced and not live.is_being_deleted(job)
+    return replaces and is_earlier and not is_ours
+
+
+def _owner_of(job: Object) -> Object | None:
+    return next((each for each in job["metadata"].get("ownerReferences") or () if each.get("controller")), None)
 
 
 def _started(request: Request, actions: tuple[Action, ...]) -> Step:

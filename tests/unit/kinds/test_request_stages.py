@@ -116,9 +116,19 @@ def test_the_output_of_this_run_stays_when_a_pass_is_repeated() -> None:
     assert done.made("ConfigMap") == [output()]
 
 
+def test_a_job_of_an_earlier_request_is_replaced_and_the_shipped_profile_fails() -> None:
+    left = job("Complete")
+    left["metadata"]["ownerReferences"][0]["uid"] = "another"
+    done = Pass(in_state("Pending"), role(), left, output())
+    assert done.step.row == "T4"
+    assert done.done == ["earlier Job", "stale output", "account", "binding", "job"]
+    assert [each["metadata"]["ownerReferences"][0]["uid"] for each in done.made("Job")] == ["uid-of-tiny"]
+    assert Pass(in_state("Pending"), role(), left, settings=SHIPPED).step.row == "T5"
+
+
 def test_a_job_that_belongs_to_something_else_is_left_alone() -> None:
     theirs = job(name="tiny")
-    theirs["metadata"]["ownerReferences"][0]["uid"] = "another"
+    theirs["metadata"]["ownerReferences"][0] |= {"uid": "another", "kind": "CronJob"}
     done = Pass(in_state("Pending"), role(), theirs)
     assert done.step.row == "T5"
     assert "belongs to something else" in done.condition("Profiling")[2]
