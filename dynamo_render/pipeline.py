@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dynamo_render import kinds
@@ -19,7 +19,6 @@ from dynamo_render.values import Value, frozen
 from dynamo_render.workloads import WORKLOADS
 
 _ROOMS: tuple[Mapping[str, Any], ...] = (WORKLOADS, COMPONENT_SATELLITES, GRAPH_SATELLITES, REQUEST_SATELLITES)
-_IN_THE_WAY_OF_PLANNING = ("schema/", "count/")
 
 
 @frozen
@@ -105,17 +104,28 @@ def inputs_of(
 def _planned(kind: Kind, reading: Reading, inputs: Inputs) -> tuple[ResourcePlan, tuple[Problem, ...]]:
     """Return the plan of a resource and its warnings; raise InvalidResource with what reading and planning find wrong.
 
-    Nothing is planned where the structure is wrong or a count knows no end: there is nothing whole to plan with.
+    What is left of a resource that its schema refuses is planned too, so that one run shows all problems. Nothing is
+    planned where a count knows no end.
     """
-    problems = list(reading.problems)
-    _refuse_errors(problems, only=_IN_THE_WAY_OF_PLANNING)
+    _refuse_errors(reading.problems, only="count/")
+    found: list[Problem] = []
     try:
-        plan = kind.plan(reading, inputs, problems)
+        plan = kind.plan(reading, inputs, found)
     except MissingFacts:
-        _refuse_errors(problems)
+        _refuse_errors(stage_by_stage(reading.problems, reading.visible(found)))
         raise
+    problems = tuple(stage_by_stage(reading.problems, reading.visible(found)))
     _refuse_errors(problems)
-    return plan, tuple(problems)
+    return plan, problems
+
+
+def stage_by_stage(*stages: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield the problems of all *stages*; a later one is silent about a place where an earlier one found an error."""
+    refused: set[tuple[str | int, ...]] = set()
+    for stage in stages:
+        found = [problem for problem in stage if problem.path not in refused or not problem.path]
+        yield from found
+        refused.update(problem.path for problem in found if problem.severity == "error")
 
 
 def _checked(reading: Reading) -> Reading:
@@ -123,8 +133,8 @@ def _checked(reading: Reading) -> Reading:
     return reading
 
 
-def _refuse_errors(problems: Iterable[Problem], *, only: tuple[str, ...] = ("",)) -> None:
-    """Raise InvalidResource with all *problems* if one of them is an error whose rule starts with one of *only*."""
+def _refuse_errors(problems: Iterable[Problem], *, only: str = "") -> None:
+    """Raise InvalidResource with all *problems* if one of them is an error whose rule starts with *only*."""
     problems = tuple(problems)
     if any(problem.severity == "error" and problem.rule.startswith(only) for problem in problems):
         raise InvalidResource(problems)

@@ -18,7 +18,6 @@ from dynamo_render.checks.parts import Part, PartPod, parts_of, pods_of
 from dynamo_render.errors import InvalidResource, MissingFacts, Problem
 from dynamo_render.facts import ClusterFacts
 from dynamo_render.kinds.contract import Inputs, Kind, Reading
-from dynamo_render.kinds.shared import envelope
 from dynamo_render.kinds.shared.name_rules import grove_problems
 from dynamo_render.kube.manifest import Manifest
 from dynamo_render.kube.repair import Repair
@@ -117,23 +116,15 @@ def _kind_of(resource: Mapping[str, Any]) -> Kind:
 def _problems(
     resource: Mapping[str, Any], kind: Kind, task: _Task, old: Mapping[str, Any] | None, user: str
 ) -> Iterator[Problem]:
-    """Yield the problems of every stage; a later one is silent about a place where an earlier one found an error."""
+    """Yield the problems of every stage."""
     reading = kind.read(resource, _strict(task, resource).profile)
     task = attrs.evolve(task, inputs=_inputs_for(reading, task, resource))
-    refused: set[tuple[str | int, ...]] = set()
-    for stage in (
+    return pipeline.stage_by_stage(
         (*reading.problems, *metadata.object_problems(resource)),
-        _visible(metadata.resource_problems(reading.metadata), reading),
-        _visible(_changes(kind, old, reading, user, task), reading),
-        _visible(_planned_problems(resource, kind, reading, task), reading),
-    ):
-        found = [problem for problem in stage if problem.path not in refused or not problem.path]
-        yield from found
-        refused.update(problem.path for problem in found if problem.severity == "error")
-
-
-def _visible(problems: Iterable[Problem], reading: Reading) -> Iterable[Problem]:
-    return problems if reading.repair is None else envelope.visible(problems, reading.repair)
+        reading.visible(metadata.resource_problems(reading.metadata)),
+        reading.visible(_changes(kind, old, reading, user, task)),
+        reading.visible(_planned_problems(resource, kind, reading, task)),
+    )
 
 
 def _strict(task: _Task, resource: Mapping[str, Any]) -> Inputs:

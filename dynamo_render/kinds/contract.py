@@ -29,6 +29,10 @@ class Reading(Value):
     problems: tuple[Problem, ...]
     repair: Repair | None = None
 
+    def visible(self, problems: Iterable[Problem]) -> Iterable[Problem]:
+        """Return those of the *problems* found later that are about the resource as it was given."""
+        return problems if self.repair is None else self.repair.visible(problems)
+
 
 @frozen(kw_only=True)
 class Inputs(Value):

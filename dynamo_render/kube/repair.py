@@ -5,7 +5,7 @@ One mistake must not hide the others. Nothing here is used for rendering: what i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dynamo_render.errors import Problem
@@ -95,6 +95,14 @@ class Repair:
     def hides(self, path: Path) -> bool:
         """Whether a finding at *path*, given as in the original, may come from what was taken out."""
         return any(path[: len(omitted)] == omitted or omitted[:-1] == path for omitted in self._omitted)
+
+    def visible(self, problems: Iterable[Problem]) -> Iterator[Problem]:
+        """Yield those of the *problems* found in the copy that are not about its repair, with original paths."""
+        for problem in problems:
+            path = self.original(problem.path)
+            is_of_names = problem.rule.startswith("names/")
+            if not (self.touched(path) if is_of_names else self.hides(path)):
+                yield Problem(problem.rule, path, problem.message, problem.hint, problem.severity)
 
     def touched(self, path: Path) -> bool:
         """Whether anything at *path* itself or above it was taken out."""

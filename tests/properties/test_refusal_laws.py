@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dynamo_render import ClusterFacts, InvalidResource, OperatorSettings, render
+from dynamo_render import ClusterFacts, InvalidResource, MissingFacts, OperatorSettings, render
+from dynamo_render.rules import RULES
+from dynamo_render.rules.contract import Example
+from tests.strategies.mutations import mutated
 
 Json = dict[str, Any]
 
 MANY_DIGITS = "9" * 5000
 GROVE = ClusterFacts(api_groups=frozenset({"grove.io"}))
+CLUSTERS = (
+    ClusterFacts(),
+    GROVE,
+    ClusterFacts(api_groups=frozenset({"grove.io", "scheduling.run.ai"})),
+    ClusterFacts(api_groups=frozenset({"leaderworkerset.x-k8s.io", "scheduling.volcano.sh"})),
+)
+EXAMPLES = [example for rule in RULES.values() for example in (rule.refuses, rule.accepts)]
 START = "python3 -m dynamo.vllm --data-parallel-size"
 
 
@@ -44,6 +57,16 @@ def picker(parameters: Any) -> Json:
     """Return a graph with an endpoint picker whose plugin has *parameters*."""
     config = {"plugins": [{"type": "scorer", "parameters": parameters}], "schedulingProfiles": []}
     return graph("epp", eppConfig={"config": config})
+
+
+@given(st.sampled_from(EXAMPLES), st.data())
+def test_a_broken_example_of_any_rule_is_refused_or_rendered(example: Example, data: st.DataObject) -> None:
+    """What is left of a resource that its schema refuses is planned too, whatever its kind."""
+    resource = example.resource()
+    head: Json = {key: resource.pop(key) for key in ("apiVersion", "kind") if key in resource}
+    changed = data.draw(mutated(resource))
+    with contextlib.suppress(InvalidResource, MissingFacts):
+        render({**(changed if isinstance(changed, dict) else {}), **head}, facts=data.draw(st.sampled_from(CLUSTERS)))
 
 
 def test_a_lone_surrogate_in_a_model_name_is_rendered() -> None:

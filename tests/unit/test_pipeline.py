@@ -94,6 +94,41 @@ def test_problems_of_the_plan_come_at_once_too() -> None:
     }
 
 
+def test_problems_of_the_plan_come_with_those_of_the_schema() -> None:
+    broken = graph(A=service(replicas="2"), B=service(resources={"limits": {"cpu": "many"}}))
+    with pytest.raises(InvalidResource) as refused:
+        render(broken)
+    assert paths(refused.value) == {"spec.services.A.replicas", "spec.services.B.resources.limits.cpu"}
+
+
+def test_what_planning_says_of_a_place_that_the_schema_refuses_is_left_out() -> None:
+    """Planning sees a cache without a mount point, because the schema took the wrong one out."""
+    cache = {"name": "models", "useAsCompilationCache": True}
+    broken = graph(A={**service(componentType="worker"), "volumeMounts": [{**cache, "mountPoint": 1}]})
+    with pytest.raises(InvalidResource) as refused:
+        render(broken)
+    assert [problem.rule for problem in refused.value.problems] == ["schema/type"]
+
+
+def test_a_missing_fact_does_not_hide_what_is_wrong() -> None:
+    broken = graph(A=service(replicas="2"))
+    with pytest.raises(InvalidResource) as refused:
+        render(broken, facts=ClusterFacts(api_groups=frozenset({"grove.io", "scheduling.run.ai"})))
+    assert paths(refused.value) == {"spec.services.A.replicas"}
+
+
+def test_a_request_that_its_schema_refuses_is_planned_without_its_job() -> None:
+    request = {
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": "DynamoGraphDeploymentRequest",
+        "metadata": {"name": "n" * 56},
+        "spec": {"model": "m", "backend": "vllm", "profilingConfig": 1},
+    }
+    with pytest.raises(InvalidResource) as refused:
+        render(request)
+    assert paths(refused.value) == {"spec.profilingConfig", "metadata.name"}
+
+
 def test_an_unknown_field_is_dropped_with_a_warning_that_names_the_nearest() -> None:
     rendered = render(graph(A=service(replica=2)))
     (warning,) = rendered.warnings

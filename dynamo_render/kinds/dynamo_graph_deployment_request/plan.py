@@ -28,13 +28,13 @@ def planned(reading: Reading, inputs: Inputs, problems: list[Problem]) -> Resour
     problems.extend(rules.settings_problems(reading, inputs.settings))
     if inputs.profile.names_are_checked:
         problems.extend(rules.name_problems(reading))
-    if any(problem.rule == "CTL-33" for problem in (*reading.problems, *problems)):
-        return ResourcePlan(())
     metadata = reading.metadata
     namespace = metadata.namespace or "default"
+    access = tuple(Step("profiling_access", plan, None) for plan in _access(namespace, inputs, problems))
+    if reading.repair is not None or any(problem.rule == "CTL-33" for problem in (*reading.problems, *problems)):
+        return ResourcePlan(access)  # without a Job: its configuration cannot be completed
     job = job_plan(reading.spec, metadata.name or "", namespace, metadata.uid or "", inputs.profile)
     owner = Owner(GROUP, KIND, metadata.name or "")
-    access = tuple(Step("profiling_access", plan, None) for plan in _access(namespace, inputs, problems))
     return ResourcePlan((*access, Step("profiling_job", job, owner)))
 
 

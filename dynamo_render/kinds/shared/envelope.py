@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dynamo_render.errors import Problem
@@ -38,7 +38,7 @@ def read(resource: Mapping[str, Any], profile: Profile, spec_class: type, rules:
     problems, repair = findings.problems, None
     if any(problem.severity == "error" for problem in problems):
         metadata, spec, repair = _repaired(resource, spec_class, problems)
-        problems.extend(visible(rules(spec, profile), repair))
+        problems.extend(repair.visible(rules(spec, profile)))
     else:
         problems.extend(rules(spec, profile))
     status = resource.get("status")
@@ -49,15 +49,6 @@ def read(resource: Mapping[str, Any], profile: Profile, spec_class: type, rules:
         problems=tuple(problems),
         repair=repair,
     )
-
-
-def visible(problems: Iterable[Problem], repair: Repair) -> Iterator[Problem]:
-    """Yield the *problems* of a repaired resource that are not about its repair, with paths as in the original."""
-    for problem in problems:
-        path = repair.original(problem.path)
-        is_of_names = problem.rule.startswith("names/")
-        if not (repair.touched(path) if is_of_names else repair.hides(path)):
-            yield Problem(problem.rule, path, problem.message, problem.hint, problem.severity)
 
 
 def _repaired(
