@@ -9,7 +9,7 @@ import attrs
 
 from dynamo_render.kinds.contract import Inputs
 from dynamo_render.kinds.dynamo_graph_deployment_request import deploying, profiling, starting, validating
-from dynamo_render.kinds.dynamo_graph_deployment_request.request import STARTED_FROM, Request, request_of
+from dynamo_render.kinds.dynamo_graph_deployment_request.request import Request, request_of
 from dynamo_render.kinds.dynamo_graph_deployment_request.telling import event_of, told, with_conditions
 from dynamo_render.kinds.dynamo_graph_deployment_request.transitions import STATES, TERMINAL, TRANSITIONS
 from dynamo_render.kinds.shared.finalizers import finalizer_step
@@ -68,7 +68,7 @@ def _of_state(request: Request, seen: Seen) -> Step:
 def _with_edit(request: Request, step: Step) -> Step:
     """Return *step* with what is to be told of a spec that is not, or is again, the one that profiling started from."""
     generation = live.generation(request.resource)
-    if not request.annotation(STARTED_FROM) or live.observed_generation(request.resource) == generation:
+    if not request.is_noted or live.observed_generation(request.resource) == generation:
         return step
     status = request.status if step.status is None else step.status
     words = {"state": request.state}

@@ -28,12 +28,16 @@ GRAPH_UID = "dgdr.nvidia.com/deployment-uid"
 
 @frozen(kw_only=True)
 class Request(Value):
-    """A request: *spec* is the one that counts, *resource* what is stored, *is_edited* that these two disagree."""
+    """A request: *spec* is the one that counts, *resource* what is stored.
+
+    *is_edited* says that these two disagree, *is_noted* that what profiling started from can be read at all.
+    """
 
     resource: Object
     reading: Reading
     spec: RequestSpec
     is_edited: bool
+    is_noted: bool
     inputs: Inputs
 
     @property
@@ -100,7 +104,14 @@ def request_of(resource: Object, inputs: Inputs) -> Request:
     spec: RequestSpec = reading.spec
     if reading.spec.profiling_config is None:  # which the schema has refused
         spec = attrs.evolve(spec, profiling_config=ProfilingConfig())
-    return Request(resource=resource, reading=reading, spec=spec, is_edited=is_edited, inputs=inputs)
+    return Request(
+        resource=resource,
+        reading=reading,
+        spec=spec,
+        is_edited=is_edited,
+        is_noted=started is not None,
+        inputs=inputs,
+    )
 
 
 def started_from(resource: Object) -> str:

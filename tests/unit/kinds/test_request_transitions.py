@@ -328,6 +328,14 @@ def test_row_reverted__an_edit_that_is_taken_back_is_forgotten() -> None:
     assert Pass(done.after, job()).step.status is None
 
 
+@pytest.mark.parametrize("note", ["{", "3", "[]"])
+def test_a_note_that_somebody_has_spoiled_says_nothing_about_edits(note: str) -> None:
+    spoiled = edited("Profiling")
+    spoiled["metadata"]["annotations"]["dgdr.nvidia.com/started-from"] = note
+    done = Pass(spoiled, job())
+    assert (done.step.status, done.events) == (None, [])
+
+
 def test_row_deleted__our_finalizer_goes_and_nothing_else_is_done() -> None:
     metadata = {"finalizers": ["nvidia.com/finalizer"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
     done = Pass(request(metadata=metadata))
