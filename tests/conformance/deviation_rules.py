@@ -97,7 +97,8 @@ def _ready_or_wanted(states: Any, index: int, name: str) -> bool:
 
 
 def _controller_kind(state: State | None, name: str) -> str:
-    owners = ((state.objects.get(name) if state else None) or {"metadata": {}})["metadata"].get("ownerReferences") or ()
+    content = (state.objects.get(name) if state else None) or {}
+    owners = content.get("metadata", {}).get("ownerReferences") or ()
     return next((str(owner["kind"]) for owner in owners if owner.get("controller")), "")
 
 
@@ -150,17 +151,22 @@ def _was_there(found: Difference) -> bool:
 
 
 def _all_or_nothing(found: Difference) -> bool:
-    """Hold for an object that the released operator made before it found out that the graph cannot be rendered."""
-    failed = [each for each in found.mine[-1].resources.values() if each.get("state") == "failed"]
-    return bool(failed) and found.recorded is True and found.ours is False
+    """Hold for an object that the released operator made before it found out that a resource cannot be rendered."""
+    theirs, mine = found.theirs[-1].resources, found.mine[-1].resources
+    has_failed = any(_has_failed(theirs[name]) and _has_failed(mine[name]) for name in theirs.keys() & mine.keys())
+    return has_failed and found.recorded is True and found.ours is False
+
+
+def _has_failed(resource: Json) -> bool:
+    return resource.get("state") == "failed" or resource.get("condition Available") == "False Reconciling"
 
 
 def _pruned(found: Difference) -> bool:
     """Hold for an object that its resource no longer wants, or whose resource is gone."""
     if found.recorded is not True or found.ours is not False:
         return False
-    recorded = found.theirs[-1].objects.get(found.place) or {"metadata": {}}  # our own resources are told elsewhere
-    owners = recorded["metadata"].get("ownerReferences") or ()
+    recorded = found.theirs[-1].objects.get(found.place) or {}  # our own resources are told elsewhere
+    owners = recorded.get("metadata", {}).get("ownerReferences") or ()
     owner = next((f"{each['kind']}/{each['name']}" for each in owners if each.get("controller")), "")
     if owner not in found.mine[-1].written:
         return bool(owner)
@@ -194,6 +200,26 @@ def _adapter_owns(found: Difference) -> bool:
     if found.kind == GRAPH:
         return bool(changed)
     return any(found.name == name or found.name.startswith(f"{name}-") for name in changed)
+
+
+def _edited(found: Difference) -> bool:
+    """Hold for an edit of a user that the released operator never sees, of an object that has no generation."""
+    for index, state in enumerate(found.theirs):
+        action, _target = _action(state.step)
+        if index and action in ("apply", "merge") and _is_target(found, state.step):
+            before, after = found.mine[index - 1], state
+            return bool(found.recorded == found.value_in(after) and found.ours == found.value_in(before))
+    return False
+
+
+def _other_owner(found: Difference) -> bool:
+    """Hold where another component of the same model was the first to make its Service."""
+    wanting = [
+        live["metadata"]["name"]
+        for live in found.mine[-1].written.values()
+        if live["kind"] in (COMPONENT, GRAPH) and "modelRef" in str(live["spec"])
+    ]
+    return found.name.startswith("dynamo-model-") and {found.recorded, found.ours} <= set(wanting)
 
 
 def _crashed(found: Difference) -> bool:
@@ -246,4 +272,6 @@ RULES: Mapping[str, Callable[[Difference], bool]] = {
     "crashed pass": _crashed,
     "valid at first": _valid_at_first,
     "invalid model goes": _invalid_goes,
+    "edited child": _edited,
+    "first owner": _other_owner,
 }

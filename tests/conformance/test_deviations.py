@@ -161,3 +161,43 @@ def test_the_end_of_profiling_may_not_be_told_before_it_comes() -> None:
     assert (
         rules_of([state(request=running)], [state(request={"condition Profiling": "True ProfilingSucceeded"})]) == set()
     )
+
+
+SERVICE = "Service/chat"
+
+
+def test_an_edit_that_was_never_seen_is_undone() -> None:
+    kept, edited = {SERVICE: {"spec": {"type": "ClusterIP"}}}, {SERVICE: {"spec": {"type": "NodePort"}}}
+    edit = {"merge": {"kind": "Service", "name": "chat", "patch": {"spec": {"type": "NodePort"}}}}
+    theirs = [state(kept), state(edited, step=edit), state(edited)]
+    assert rules_of(theirs, [state(kept), state(kept, step=edit), state(kept)]) == {"edited child"}
+    other = {SERVICE: {"spec": {"type": "LoadBalancer"}}}
+    assert rules_of(theirs, [state(kept), state(kept, step=edit), state(other)]) == set()
+
+
+def test_a_model_service_may_belong_to_either_component_of_the_model() -> None:
+    name = "Service/dynamo-model-12345678"
+    spec = {"modelRef": {"name": "m"}}
+    written = {
+        f"DynamoComponentDeployment/{each}": {
+            "kind": "DynamoComponentDeployment",
+            "metadata": {"name": each},
+            "spec": spec,
+        }
+        for each in ("chat-a", "chat-b")
+    }
+    theirs = state({name: {"metadata": {"ownerReferences": [{"name": "chat-a"}]}}})
+    for owner, rules in (("chat-b", {"first owner"}), ("somebody", set())):
+        mine = state({name: {"metadata": {"ownerReferences": [{"name": owner}]}}}, written)
+        assert rules_of([theirs], [mine]) == rules
+
+
+def test_what_a_failed_component_lacks_is_only_excused_where_both_failed() -> None:
+    def failing(text: str) -> State:
+        return state(adapter={"condition Available": text})
+
+    pod_group: Json = {"PodGroup/chat-0": {"spec": {}}}
+    theirs = State(STEP, failing("False Reconciling").resources, pod_group)
+    assert rules_of([theirs], [failing("False Reconciling")]) == {"all or nothing"}
+    theirs = State(STEP, failing("True DeploymentReady").resources, pod_group)
+    assert rules_of([theirs], [failing("True DeploymentReady")]) == set()
