@@ -10,7 +10,7 @@ import attrs
 from dynamo_controller import components, graphs, projection, reconcile, routes, scaling_adapters, stages
 from dynamo_controller.apply import ADAPTER
 from dynamo_controller.components import COMPONENT
-from dynamo_controller.gather import ACCOUNT, SECRET, SLICE
+from dynamo_controller.gather import ACCOUNT, CLAIM, SECRET, SLICE
 from dynamo_controller.graphs import CLIQUE, GRAPH, SCALING_GROUP
 from dynamo_controller.models import MODEL
 from dynamo_controller.ports import Kind, Object
@@ -55,6 +55,7 @@ WATCHED: tuple[Watched, ...] = (
     Watched(SLICE, projection.endpoint_slice, routes.endpoint_slice, labels=projection.MODEL_HASH_LABEL),
     Watched(SECRET, projection.pull_secret, routes.pull_secret, f"type={PULL_SECRET_TYPE}"),
     Watched(ACCOUNT, projection.account, routes.account),
+    Watched(CLAIM, projection.claim, routes.claim),
     Watched(CLIQUE, projection.clique, routes.clique),
     Watched(SCALING_GROUP, projection.clique, routes.clique),
     *(
@@ -62,7 +63,6 @@ WATCHED: tuple[Watched, ...] = (
         for api_version, kind in (
             ("v1", "Service"),
             ("v1", "ConfigMap"),
-            ("v1", "PersistentVolumeClaim"),
             ("apps/v1", "Deployment"),
             ("batch/v1", "Job"),
             ("networking.k8s.io/v1", "Ingress"),

@@ -57,6 +57,12 @@ def child(content: Json) -> Json | None:
     return whole(content) if is_owned or is_applied_by_us(content) else None
 
 
+def claim(content: Json) -> Json:
+    """Return a claim that is ours; of others, that they are there."""
+    identity = {key: content["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion")}
+    return child(content) or {"apiVersion": content["apiVersion"], "kind": content["kind"], "metadata": identity}
+
+
 def clique(content: Json) -> Json | None:
     """Return an object that Grove has made for a graph, as its label says; None of others."""
     return whole(content) if GRAPH_LABEL in (content["metadata"].get("labels") or {}) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dynamo_controller import models, requests
 from dynamo_controller.apply import ADAPTER
@@ -51,6 +51,22 @@ def child(before: Object | None, now: Object | None, _stores: Stores) -> Iterato
         owner = controller(each) if each is not None else None
         if each is not None and owner is not None:
             yield Key(Kind(owner["apiVersion"], owner["kind"]), each["metadata"]["namespace"], owner["name"])
+
+
+def claim(before: Object | None, now: Object | None, stores: Stores) -> Iterator[Key]:
+    """Yield the controllers of a changed claim and, where it came or went, the graphs that mount it by name."""
+    yield from child(before, now, stores)
+    if before is not None and now is not None:
+        return
+    metadata = (before or now or {"metadata": {}})["metadata"]
+    for each in stores.all(GRAPH):
+        listed = (each.get("spec") or {}).get("pvcs") or ()
+        if each["metadata"]["namespace"] == metadata["namespace"] and metadata["name"] in _names(listed):
+            yield key_of(each)
+
+
+def _names(listed: Iterable[Object]) -> set[str]:
+    return {str(entry.get("name")) for entry in listed}
 
 
 def clique(before: Object | None, now: Object | None, _stores: Stores) -> Iterator[Key]:

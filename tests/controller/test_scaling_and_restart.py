@@ -169,6 +169,20 @@ async def test_a_pull_secret_that_comes_later_reaches_the_pods() -> None:
         assert pod["imagePullSecrets"] == [{"name": "pull"}]
 
 
+async def test_a_graph_that_waits_for_a_claim_goes_on_when_it_comes() -> None:
+    async with Stage() as stage:
+        content = graph()
+        content["spec"]["pvcs"] = [{"name": "models", "create": False}]
+        await stage.add(content)
+        await stage.later(600)
+        assert stage.status()["state"] == "failed"
+        claim: Json = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "models"}, "spec": {}}
+        claim["metadata"]["namespace"] = "team"
+        await stage.add(claim)
+        assert stage.status()["state"] == "pending"
+        assert stage.cluster.find("PersistentVolumeClaim", "models")["metadata"].get("ownerReferences") is None
+
+
 async def test_a_claim_is_made_once_and_outlives_its_mention() -> None:
     async with Stage() as stage:
         content = graph()
