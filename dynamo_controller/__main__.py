@@ -20,7 +20,9 @@ import attrs
 from dynamo_controller import commands, installing, settings
 from dynamo_controller.adapters import loop
 from dynamo_controller.adapters.clock import SystemClock
+from dynamo_controller.adapters.etcd import EtcdKeys
 from dynamo_controller.adapters.http import HttpEndpoints
+from dynamo_controller.adapters.keys import SystemKeys
 from dynamo_controller.adapters.kubernetes import BadConfiguration, KubernetesCluster
 from dynamo_controller.adapters.log import JsonLog
 from dynamo_controller.adapters.serving import CannotListen
@@ -103,6 +105,8 @@ async def _connected(
         log=log,
         chance=chance,
         endpoints=HttpEndpoints(),
+        keys=SystemKeys(),
+        discovery=EtcdKeys(render.etcd_address) if render.etcd_address else None,
     )
     try:
         return await COMMANDS[arguments.command](cluster, outside, own, render)

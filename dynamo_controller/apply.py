@@ -22,8 +22,9 @@ from dynamo_render.kube.diff import Identity
 ADAPTER = Kind("nvidia.com/v1alpha1", "DynamoGraphDeploymentScalingAdapter")
 CLAIM = Kind("v1", "PersistentVolumeClaim")
 
-KEPT = (CLAIM,)
-"""Kinds that are created and then left alone: a claim that nobody mentions any more still holds its user's data."""
+KEPT = (CLAIM, Kind("v1", "Secret"))
+"""Kinds that are created and then left alone: a claim that nobody mentions any more still holds its user's data, and a
+key that is there is the one that pods log in with."""
 
 NO_VERSION = "1"
 """A resource version that no object has: an apply with it makes an object, or is a conflict where there is one."""

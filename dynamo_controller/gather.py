@@ -5,6 +5,7 @@ Asks for nothing that the query does not name. A fact that cannot be had is an e
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -27,13 +28,14 @@ _GPU = "nvidia.com/gpu"
 async def facts(query: FactQuery, shell: Shell) -> ClusterFacts:
     """Return the facts that *query* asks for. Raises ClusterError."""
     has_queues = query.kai_queues and QUEUE.group in shell.groups.names
+    namespaces = {name: await _namespace(name, query, shell) for name in sorted(_namespaces(query))}
     return ClusterFacts(
         api_groups=shell.groups.names,
         kai_queues=frozenset(await _names(shell.cluster, QUEUE)) if has_queues else None,
         cluster_roles=await _roles(query, shell),
         nodes=_shapes(await _all(shell.cluster, NODE)) if query.nodes else (),
-        mpi_source=await _mpi_source(query, shell),
-        namespaces={name: await _namespace(name, query, shell) for name in sorted(_namespaces(query))},
+        mpi_source=await _mpi_source(query, namespaces, shell),
+        namespaces=namespaces,
     )
 
 
@@ -97,12 +99,20 @@ async def _roles(query: FactQuery, shell: Shell) -> frozenset[str] | None:
     return frozenset([name for name in sorted(query.cluster_roles) if await _exists(shell, CLUSTER_ROLE, "", name)])
 
 
-async def _mpi_source(query: FactQuery, shell: Shell) -> Mapping[str, Any] | None:
+async def _mpi_source(
+    query: FactQuery, namespaces: Mapping[str, NamespaceFacts], shell: Shell
+) -> Mapping[str, Any] | None:
+    """Return what a namespace's copy of the SSH key is made of; a new key where one is needed and there is none."""
     settings = shell.settings
-    if not query.mpi_secret_namespaces or not settings.mpi_ssh_secret_namespace:
+    lacking = [name for name in sorted(query.mpi_secret_namespaces) if not namespaces[name].mpi_secret]
+    if lacking and settings.mpi_ssh_secret_namespace:
+        found = await shell.cluster.get(SECRET, settings.mpi_ssh_secret_namespace, settings.mpi_ssh_secret_name)
+        if found is not None:
+            return {key: found[key] for key in ("type", "data") if key in found}
+    if shell.keys is None or not query.mpi_key_namespaces & set(lacking):
         return None
-    found = await shell.cluster.get(SECRET, settings.mpi_ssh_secret_namespace, settings.mpi_ssh_secret_name)
-    return None if found is None else {key: found[key] for key in ("type", "data") if key in found}
+    files = await shell.keys.ssh_key()
+    return {"type": "Opaque", "data": {name: base64.b64encode(text).decode() for name, text in files.items()}}
 
 
 async def _exists(shell: Shell, kind: Kind, namespace: str, name: str) -> bool:

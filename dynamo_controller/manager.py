@@ -19,9 +19,11 @@ from dynamo_controller.ports import (
     Clock,
     Cluster,
     ClusterError,
+    DiscoveryKeys,
     Endpoints,
     Events,
     Json,
+    Keys,
     Kind,
     Log,
     Nobody,
@@ -63,6 +65,8 @@ class Outside:
     log: Log
     chance: Random
     endpoints: Endpoints = attrs.field(factory=Nobody)
+    keys: Keys | None = None
+    discovery: DiscoveryKeys | None = None
     metrics: Metrics = attrs.field(factory=Metrics)
 
 
@@ -99,6 +103,8 @@ class Manager:
             settings=settings,
             policy=policy or Policy(),
             endpoints=outside.endpoints,
+            keys=outside.keys,
+            discovery=outside.discovery,
         )
 
     @property

@@ -258,6 +258,24 @@ class Pair(Value):
     authority: str
 
 
+class Keys(Protocol):
+    """Makes keys."""
+
+    async def ssh_key(self) -> Mapping[str, bytes]:
+        """Return a new key for SSH as files: ``private.key`` and ``private.key.pub``."""
+
+
+class DiscoveryError(Exception):
+    """What components leave behind outside of the cluster could not be removed; the message says why."""
+
+
+class DiscoveryKeys(Protocol):
+    """Keys by which components find each other, in a store outside of the cluster."""
+
+    async def delete_all(self, prefix: str) -> None:
+        """Delete every key that begins with *prefix*. Raises `DiscoveryError`."""
+
+
 class Authority(Protocol):
     """Makes certificates and judges them."""
 

@@ -15,10 +15,10 @@ import attrs
 import dynamo_render
 from dynamo_controller import gather, ownership, rollouts, writing
 from dynamo_controller.apply import Applier, Outcome, Refused
-from dynamo_controller.ports import ClusterError, Kind, Object
+from dynamo_controller.ports import ClusterError, DiscoveryError, Kind, Object
 from dynamo_controller.rollouts import Choice
 from dynamo_controller.shell import Key, Shell
-from dynamo_render import ClusterFacts, FactQuery, InvalidResource, MissingFacts, Observed, Rendered
+from dynamo_render import ClusterFacts, FactQuery, InvalidResource, MissingFacts, Observed, OperatorSettings, Rendered
 from dynamo_render.kinds.shared import failures, finalizers
 from dynamo_render.kinds.shared.conditions import Status
 from dynamo_render.kinds.shared.failures import Failure
@@ -45,7 +45,8 @@ class Recipe:
     """What is different between kinds that render.
 
     *more* are kinds of live objects that belong to a resource without being owned by it, by a test; *observe* completes
-    what was seen; *status* tells the status of the objects after the pass; *afterwards* does what is no object.
+    what was seen; *status* tells the status of the objects after the pass; *afterwards* does what is no object. *left*
+    names the keys that a resource leaves behind outside of the cluster, by their beginning, or None.
     """
 
     kind: Kind
@@ -53,6 +54,7 @@ class Recipe:
     observe: Callable[[Sight], Sight] = lambda sight: sight
     more: Callable[[Object, Shell], list[Object]] = lambda _resource, _shell: []
     afterwards: Callable[[Sight, Shell], Awaitable[int]] | None = None
+    left: Callable[[Object, OperatorSettings], str | None] = lambda _resource, _settings: None
 
 
 class PassFailed(Exception):
@@ -84,14 +86,32 @@ async def reconcile(recipe: Recipe, key: Key, shell: Shell) -> Done:
 
 
 async def _pass(recipe: Recipe, resource: Object, shell: Shell) -> Done:
-    match finalizers.finalizer_step(resource, needed=False):
+    left = recipe.left(resource, shell.settings) if shell.discovery is not None else None
+    match finalizers.finalizer_step(resource, needed=left is not None):
         case "stop":
             return Done()
         case "finalize":
+            await _clean_up(recipe, resource, left, shell)
             await writing.remove_finalizer(resource, shell)
             return Done(1)
+        case "add":
+            return await _keep_in_place(recipe, await writing.add_finalizer(resource, shell), shell)
         case _:
             return await _keep_in_place(recipe, resource, shell)
+
+
+async def _clean_up(recipe: Recipe, resource: Object, left: str | None, shell: Shell) -> None:
+    """Delete what a resource leaves behind outside of the cluster; tell in its status where that fails."""
+    if left is None or shell.discovery is None:
+        return
+    try:
+        await shell.discovery.delete_all(left)
+    except DiscoveryError as error:
+        sight = Sight(resource=resource, objects=_own(recipe, resource, shell), facts=ClusterFacts(shell.groups.names))
+        failure = Failure("finalizer", f"keys in etcd that begin with {left} could not be deleted: {error}")
+        if await writing.write_status(resource, recipe.status(sight, failure), shell):
+            await shell.events.tell(resource, "Warning", _REASONS[failure.sort], failure.text)
+        raise PassFailed(failure.text) from error
 
 
 async def _keep_in_place(recipe: Recipe, resource: Object, shell: Shell) -> Done:

@@ -7,7 +7,19 @@ from typing import NamedTuple
 
 import attrs
 
-from dynamo_controller.ports import Clock, Cluster, Endpoints, Events, Json, Kind, Log, Nobody, Object
+from dynamo_controller.ports import (
+    Clock,
+    Cluster,
+    DiscoveryKeys,
+    Endpoints,
+    Events,
+    Json,
+    Keys,
+    Kind,
+    Log,
+    Nobody,
+    Object,
+)
 from dynamo_controller.store import Store
 from dynamo_render import OperatorSettings
 from dynamo_render.values import Value
@@ -89,7 +101,8 @@ class Policy(Value):
 class Shell:
     """What passes work with.
 
-    *settled* has, by uid, the version of objects that a needless apply did not change; it only spares requests.
+    Without *keys* none are made, and without *discovery* nothing outside of the cluster is cleaned up. *settled* has,
+    by uid, the version of objects that a needless apply did not change; it only spares requests.
     """
 
     cluster: Cluster
@@ -101,4 +114,6 @@ class Shell:
     settings: OperatorSettings
     policy: Policy = attrs.field(factory=Policy)
     endpoints: Endpoints = attrs.field(factory=Nobody)
+    keys: Keys | None = None
+    discovery: DiscoveryKeys | None = None
     settled: dict[str, tuple[str, str]] = attrs.field(factory=dict)

@@ -123,7 +123,10 @@ def _contradictions(facts: ClusterFacts) -> Iterable[Problem]:
 
 @frozen
 class FactQuery(Value):
-    """Which facts a render asks for; the answer is a ClusterFacts with at least these."""
+    """Which facts a render asks for; the answer is a ClusterFacts with at least these.
+
+    In *mpi_key_namespaces* pods log in with the MPI Secret; in the others of *mpi_secret_namespaces* it is only copied.
+    """
 
     api_groups: frozenset[str] = frozenset()
     kai_queues: bool = False
@@ -132,6 +135,7 @@ class FactQuery(Value):
     service_account_namespaces: frozenset[str] = frozenset()
     claims: frozenset[tuple[str, str]] = frozenset()
     mpi_secret_namespaces: frozenset[str] = frozenset()
+    mpi_key_namespaces: frozenset[str] = frozenset()
     restart_stamps: frozenset[tuple[str, str]] = frozenset()
     service_progress: frozenset[tuple[str, str]] = frozenset()
     nodes: bool = False

@@ -36,8 +36,10 @@ def _planned(graph: Graph) -> Iterable[SecretPlan]:
 
 
 def _is_wanted(graph: Graph) -> bool:
-    if not graph.scope.profile.mpi_secret_only_where_used:
-        return True
+    return not graph.scope.profile.mpi_secret_only_where_used or _is_used(graph)
+
+
+def _is_used(graph: Graph) -> bool:
     return any(component.is_multinode and _starts_mpi(component) for component in graph.components)
 
 
@@ -53,7 +55,11 @@ def _starts_mpi(component: ComponentScope) -> bool:
 
 
 def _needs(graph: Graph) -> FactQuery:
-    return FactQuery(mpi_secret_namespaces=frozenset({graph.scope.namespace} if _is_wanted(graph) else ()))
+    here = frozenset({graph.scope.namespace})
+    return FactQuery(
+        mpi_secret_namespaces=here if _is_wanted(graph) else frozenset(),
+        mpi_key_namespaces=here if _is_used(graph) else frozenset(),
+    )
 
 
 def _build(plan: SecretPlan) -> tuple[Manifest, ...]:

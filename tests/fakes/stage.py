@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Manager, Outside
+from dynamo_controller.ports import DiscoveryKeys, Keys
 from dynamo_controller.shell import Policy
 from dynamo_render import OperatorSettings
 from tests.fakes.clock import FakeClock
@@ -45,6 +46,8 @@ class Stage:
         clock: FakeClock | None = None,
         policy: Policy | None = None,
         endpoints: FakeEndpoints | None = None,
+        keys: Keys | None = None,
+        discovery: DiscoveryKeys | None = None,
         **settings: Any,
     ) -> None:
         self.cluster = cluster or FakeCluster(*groups)
@@ -59,6 +62,8 @@ class Stage:
             log=self.log,
             chance=Random(1),  # noqa: S311 - spreads delays
             endpoints=self.endpoints,
+            keys=keys,
+            discovery=discovery,
         )
         self.manager = Manager(outside, OperatorSettings.from_mapping({**given, **settings}), workers=4, policy=policy)
         self._stop = asyncio.Event()
