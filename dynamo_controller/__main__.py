@@ -29,17 +29,24 @@ from dynamo_controller.adapters.serving import CannotListen
 from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Outside
 from dynamo_controller.ports import ClusterError
+from dynamo_controller.process import policy_of
 from dynamo_controller.settings import ControllerSettings, UnusableSettings
 from dynamo_render import OperatorSettings
 
 PROGRAM = "dynamo-controller"
-FINE, DIFFERS, UNUSABLE = 0, 1, 2
+FINE, DIFFERS, UNUSABLE, TEMPLATES_CHANGE = 0, 1, 2, 3
 POD_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-Command = Callable[[KubernetesCluster, Outside, ControllerSettings, OperatorSettings], Awaitable[int]]
+Command = Callable[[Namespace, KubernetesCluster, Outside, ControllerSettings, OperatorSettings], Awaitable[int]]
 
 
-async def _run(_cluster: KubernetesCluster, outside: Outside, own: ControllerSettings, render: OperatorSettings) -> int:
+async def _run(
+    _arguments: Namespace,
+    _cluster: KubernetesCluster,
+    outside: Outside,
+    own: ControllerSettings,
+    render: OperatorSettings,
+) -> int:
     """Keep all resources in place until a signal asks to stop."""
     stop = asyncio.Event()
     for each in (signal.SIGTERM, signal.SIGINT):
@@ -50,7 +57,11 @@ async def _run(_cluster: KubernetesCluster, outside: Outside, own: ControllerSet
 
 
 async def _facts(
-    _cluster: KubernetesCluster, outside: Outside, _own: ControllerSettings, render: OperatorSettings
+    _arguments: Namespace,
+    _cluster: KubernetesCluster,
+    outside: Outside,
+    _own: ControllerSettings,
+    render: OperatorSettings,
 ) -> int:
     """Print the facts file with which dynamo-render repeats the cluster's renders."""
     sys.stdout.write(await commands.facts(outside, render))
@@ -58,12 +69,20 @@ async def _facts(
 
 
 async def _plan(
-    cluster: KubernetesCluster, outside: Outside, _own: ControllerSettings, render: OperatorSettings
+    arguments: Namespace,
+    cluster: KubernetesCluster,
+    outside: Outside,
+    own: ControllerSettings,
+    render: OperatorSettings,
 ) -> int:
-    """Print what a run would change now; write nothing. Exit code 1 when it would change something."""
-    lines, has_failed = await commands.plan(outside, cluster.for_dry_runs(), render)
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
-    return UNUSABLE if has_failed else DIFFERS if lines else FINE
+    """Print what a run would change now, as a diff; write nothing. Exit code 1 when it would change something."""
+    found = await commands.plan(outside, cluster.for_dry_runs(), render, policy_of(own))
+    sys.stdout.write("".join(f"{line}\n" for line in found.lines()))
+    if found.has_failed:
+        return UNUSABLE
+    if arguments.detailed_exitcode and found.impacts:
+        return TEMPLATES_CHANGE
+    return DIFFERS if found.writes else FINE
 
 
 COMMANDS: Mapping[str, Command] = {"run": _run, "facts": _facts, "plan": _plan}
@@ -71,7 +90,7 @@ MANIFESTS = "manifests"
 
 
 def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run the command line *words* and return its exit code: 0 fine, 1 a plan with changes, 2 unusable."""
+    """Run the command line *words* and return its exit code: 0, 1 or 3 for a plan with changes, 2 for unusable."""
     arguments = _parser().parse_args(words)
     try:
         own, render = settings.resolved(arguments, environ, _text_of)
@@ -109,7 +128,7 @@ async def _connected(
         discovery=EtcdKeys(render.etcd_address) if render.etcd_address else None,
     )
     try:
-        return await COMMANDS[arguments.command](cluster, outside, own, render)
+        return await COMMANDS[arguments.command](arguments, cluster, outside, own, render)
     finally:
         await cluster.close()
 
@@ -141,11 +160,12 @@ def _parser() -> ArgumentParser:
     commands_of = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
         about = (command.__doc__ or "").splitlines()[0]
-        settings.add_arguments(
-            commands_of.add_parser(
-                name, help=about, description=about, epilog=f"Example: {PROGRAM} {name} --kubeconfig FILE"
-            )
-        )
+        example = f"Example: {PROGRAM} {name} --kubeconfig FILE"
+        parser_of = commands_of.add_parser(name, help=about, description=about, epilog=example)
+        settings.add_arguments(parser_of)
+        if name == "plan":
+            exitcode = "exit with 3 instead of 1 when pods would be replaced"
+            parser_of.add_argument("--detailed-exitcode", action="store_true", help=exitcode)
     about = "Print everything that an installation needs: definitions, permissions, Deployment, webhook, Services."
     example = f"Example: {PROGRAM} {MANIFESTS} --image REGISTRY/NAME:TAG | kubectl apply --server-side -f -"
     printing = commands_of.add_parser(MANIFESTS, help=about, description=about, epilog=example)

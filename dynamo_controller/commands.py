@@ -11,12 +11,13 @@ import attrs
 from dynamo_controller import survey
 from dynamo_controller.kinds import RECONCILED
 from dynamo_controller.manager import Outside
-from dynamo_controller.planning import PlanningCluster
+from dynamo_controller.planning import Plan, PlanningCluster
 from dynamo_controller.ports import Cluster, Nobody
 from dynamo_controller.process import Process
 from dynamo_controller.reconcile import PassFailed
 from dynamo_controller.routes import key_of
 from dynamo_controller.settings import ControllerSettings
+from dynamo_controller.shell import Key, Policy, Shell
 from dynamo_render import ClusterFacts, OperatorSettings, write_documents
 
 
@@ -37,28 +38,32 @@ async def facts(outside: Outside, settings: OperatorSettings) -> str:
     return write_documents([mapping_of(found)])
 
 
-async def plan(outside: Outside, dry_run: Cluster, settings: OperatorSettings) -> tuple[list[str], bool]:
-    """Return what one pass over every resource would change, as lines, and whether a pass has failed.
+async def plan(outside: Outside, dry_run: Cluster, settings: OperatorSettings, policy: Policy | None = None) -> Plan:
+    """Return what one pass over every resource would do, those included that such a pass would make.
 
-    Children whose own children do not exist yet are planned without them: their turn comes when they exist. No pod is
-    called.
+    No pod is called.
     """
     planning = PlanningCluster(outside.cluster, dry_run)
-    shell = await survey.surveyed(
-        attrs.evolve(outside, cluster=planning, events=_Silent(), endpoints=Nobody()), settings
-    )
+    around = attrs.evolve(outside, cluster=planning, events=_Silent(), endpoints=Nobody())
+    shell = attrs.evolve(await survey.surveyed(around, settings), policy=policy or Policy())
+    seen: set[Key] = set()
     has_failed = False
-    for resource in survey.resources(shell):
-        key = key_of(resource)
-        try:
-            for _pass in range(MOST_PASSES):
-                done = await RECONCILED[key.kind](key, shell)
-                if done.look_again != 0:
-                    break
-        except PassFailed as error:
-            has_failed = True
-            outside.log.write("error", str(error), kind=key.kind.kind, namespace=key.namespace, name=key.name)
-    return [line for planned in planning.planned for line in planned.lines()], has_failed
+    while todo := [key for key in map(key_of, survey.resources(shell)) if key not in seen]:
+        for key in todo:
+            seen.add(key)
+            try:
+                await _planned(key, shell)
+            except PassFailed as error:
+                has_failed = True
+                outside.log.write("error", str(error), kind=key.kind.kind, namespace=key.namespace, name=key.name)
+    return Plan(tuple(planning.planned), has_failed)
+
+
+async def _planned(key: Key, shell: Shell) -> None:
+    for _pass in range(MOST_PASSES):
+        done = await RECONCILED[key.kind](key, shell)
+        if done.look_again != 0:
+            return
 
 
 def mapping_of(found: ClusterFacts) -> dict[str, Any]:

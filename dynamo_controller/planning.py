@@ -19,8 +19,11 @@ from dynamo_controller.ports import (
     Selection,
     WatchEvent,
 )
-from dynamo_render.kube import diff
-from dynamo_render.kube.diff import Change
+from dynamo_render import restarts
+from dynamo_render.commandline import differences
+from dynamo_render.kube import diff, manifest
+from dynamo_render.kube.diff import ObjectChange
+from dynamo_render.restarts import PodImpact
 from dynamo_render.values import Value
 
 _SET_BY_SERVERS = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
@@ -28,18 +31,37 @@ _SET_BY_SERVERS = ("managedFields", "resourceVersion", "generation", "uid", "cre
 
 @attrs.frozen(eq=False, repr=False)
 class Planned(Value):
-    """One write that a run would make: the *verb*, what it is about, and what it changes."""
+    """One write that a run would make: the *verb*, and the *change* of the object that it leads to."""
 
     verb: str
-    kind: str
-    namespace: str
-    name: str
-    changes: tuple[Change, ...] = ()
+    change: ObjectChange
 
     def lines(self) -> list[str]:
-        """Return the write and its changes as lines of text."""
-        head = f"{self.verb} {self.kind} {self.namespace}/{self.name}"
-        return [head, *(f"    {change.kind} {change.where()}" for change in self.changes)]
+        """Return the write, and below it its changes as a diff; what a Secret holds is not shown."""
+        _version, kind, namespace, name = self.change.identity
+        head = f"{self.verb} {kind} {namespace}/{name}"
+        if kind == "Secret" or self.verb in ("adopt", "delete"):
+            return [head]
+        return [head, *(f"    {line}" for line in differences.lines([self.change]) if line[:4] not in ("--- ", "+++ "))]
+
+
+@attrs.frozen(eq=False, repr=False)
+class Plan(Value):
+    """What a run would do: its *writes*; *has_failed* says that a pass did not get to its end."""
+
+    writes: tuple[Planned, ...]
+    has_failed: bool = False
+
+    @property
+    def impacts(self) -> tuple[PodImpact, ...]:
+        """What the writes mean for running pods."""
+        found = restarts.impacts(each.change for each in self.writes if each.verb == "change")
+        return tuple(impact for impact in found if impact.because)
+
+    def lines(self) -> list[str]:
+        """Return the plan as text: every write, and then which pods are replaced, and because of what."""
+        replaced = list(differences.impact_lines(self.impacts))
+        return [line for each in self.writes for line in each.lines()] + (["pods:", *replaced] if replaced else [])
 
 
 class PlanningCluster:
@@ -80,10 +102,13 @@ class PlanningCluster:
         kind, metadata = Kind(content["apiVersion"], content["kind"]), content["metadata"]
         live = await self._real.get(kind, metadata.get("namespace", ""), metadata["name"])
         result = await self._dry_run.apply(content, force=force)
-        changes = () if live is None else diff.differences(_comparable(live), _comparable(result))
-        if live is None or changes:
-            self._plan("create" if live is None else "change", content, changes)
-        return result
+        old, new = _comparable(live) if live else None, _comparable(result)
+        changes = restarts.object_changes([old] if old else [], [new])
+        for change in changes:
+            self._plan(Planned("change" if live else "create", change))
+        return (
+            _newer({**result, "metadata": {**live["metadata"], **result["metadata"]}}) if live and changes else result
+        )
 
     async def create(self, content: Object) -> Json:
         """List a create, unless it is an event."""
@@ -93,7 +118,7 @@ class PlanningCluster:
             return copy.deepcopy(dict(content))
         if await self.get(kind, namespace, name) is not None:
             raise ClusterError(409, "AlreadyExists", f"{name} already exists")
-        self._plan("create", content)
+        self._plan(Planned("create", ObjectChange(manifest.identity(content), None, dict(content))))
         stored = copy.deepcopy(dict(content))
         stored["metadata"] |= {"uid": f"planned-{len(self.planned)}", "resourceVersion": "0"}
         self._created[kind, namespace, name] = stored
@@ -101,12 +126,15 @@ class PlanningCluster:
 
     async def delete(self, target: Object) -> None:
         """List a deletion."""
-        self._plan("delete", target)
+        self._plan(Planned("delete", ObjectChange(manifest.identity(target), dict(target), None)))
 
     async def merge(self, target: Object, patch: Object) -> Json:
-        """List a change."""
-        self._plan("change", target, _set(patch))
+        """List a change; one of managed fields alone takes over from the released operator."""
         metadata = dict(target["metadata"])
+        is_adoption = patch.keys() == {"metadata"} and patch["metadata"].keys() == {"managedFields"}
+        self._plan(Planned("adopt" if is_adoption else "change", _edited(target, patch)))
+        if is_adoption:
+            return _newer({**target, "metadata": {**metadata, **patch["metadata"]}})
         given = patch.get("metadata", {}).get("annotations")
         if given:
             metadata["annotations"] = {**(metadata.get("annotations") or {}), **given}
@@ -126,12 +154,13 @@ class PlanningCluster:
 
     async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
         """List a change of the scale."""
-        target = {"kind": kind.kind, "metadata": {"namespace": namespace, "name": name}}
-        self._plan("change", target, _set({"spec": {"replicas": replicas}}))
+        metadata = {"namespace": namespace, "name": name}
+        target = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata}
+        self._plan(Planned("change", _edited(target, {"spec": {"replicas": replicas}})))
 
-    def _plan(self, verb: str, target: Object, changes: tuple[Change, ...] = ()) -> None:
-        metadata = target["metadata"]
-        self.planned.append(Planned(verb, target["kind"], metadata.get("namespace", ""), metadata["name"], changes))
+    def _plan(self, planned: Planned) -> None:
+        if planned not in self.planned:
+            self.planned.append(planned)
 
 
 def _newer(content: Object) -> Json:
@@ -146,5 +175,5 @@ def _comparable(content: Object) -> Json:
     return {**{key: value for key, value in content.items() if key != "status"}, "metadata": metadata}
 
 
-def _set(patch: Mapping[str, Any]) -> tuple[Change, ...]:
-    return diff.differences({}, dict(patch))
+def _edited(target: Object, patch: Mapping[str, Any]) -> ObjectChange:
+    return ObjectChange(manifest.identity(target), dict(target), dict(target), diff.differences({}, dict(patch)))

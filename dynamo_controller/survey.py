@@ -35,10 +35,11 @@ async def surveyed(outside: Outside, settings: OperatorSettings) -> Shell:
 
 
 def resources(shell: Shell) -> list[Object]:
-    """Return every resource that a run would keep in place, by kind, namespace and name."""
+    """Return every resource that a run would keep in place: kinds as their table has them, by namespace and name."""
+    places = {kind.kind: place for place, kind in enumerate(RECONCILED)}
     return sorted(
         (resource for kind in RECONCILED for resource in shell.stores.all(kind)),
-        key=lambda each: (each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]),
+        key=lambda each: (places[each["kind"]], each["metadata"].get("namespace", ""), each["metadata"]["name"]),
     )
 
 

@@ -11,8 +11,10 @@ import pytest
 from dynamo_controller import commands, settings
 from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Outside
+from dynamo_controller.planning import Plan, Planned
 from dynamo_controller.settings import ControllerSettings, UnusableSettings
 from dynamo_render import ClusterFacts, OperatorSettings, read_documents
+from dynamo_render.kube.diff import ObjectChange
 from tests.fakes.clock import FakeClock
 from tests.fakes.cluster import FakeCluster
 from tests.fakes.stage import RecordingLog, Stage, graph
@@ -28,9 +30,13 @@ def outside(cluster: FakeCluster) -> Outside:
     return Outside(cluster=cluster, clock=clock, events=ClusterEvents(cluster, clock, log), log=log, chance=chance)
 
 
-async def planned(cluster: FakeCluster, **more: Any) -> tuple[list[str], bool]:
+async def planned(cluster: FakeCluster, **more: Any) -> Plan:
     render = OperatorSettings.from_mapping({**RENDER, **more})
     return await commands.plan(outside(cluster), cluster.for_dry_runs(), render)
+
+
+def heads(plan: Plan) -> list[str]:
+    return [line for line in plan.lines() if not line.startswith(" ")]
 
 
 def resolved(words: list[str], environ: dict[str, str] | None = None, file: str = "") -> Any:
@@ -44,9 +50,9 @@ async def test_a_plan_for_a_new_graph_lists_what_would_be_made_and_makes_nothing
     cluster = FakeCluster()
     cluster.put(graph())
     cluster.writes.clear()
-    lines, has_failed = await planned(cluster)
-    assert "create DynamoComponentDeployment team/chat-worker" in lines
-    assert not has_failed
+    plan = await planned(cluster)
+    assert "create DynamoComponentDeployment team/chat-worker" in heads(plan)
+    assert not plan.has_failed
     assert cluster.writes == []
     assert cluster.names("Event") == []
 
@@ -55,7 +61,7 @@ async def test_a_plan_for_what_is_in_place_is_empty() -> None:
     async with Stage() as stage:
         await stage.add(graph())
         await stage.roll_out()
-    assert await planned(stage.cluster) == ([], False)
+    assert await planned(stage.cluster) == Plan(())
 
 
 CLUSTER_WIDE: dict[str, Any] = {"restricted_namespace": "", "profiling_cluster_role": "prof"}
@@ -66,13 +72,13 @@ async def test_a_plan_for_a_new_request_goes_on_to_its_job() -> None:
     cluster.put(role())
     cluster.put(request())
     cluster.writes.clear()
-    lines, has_failed = await planned(cluster, **CLUSTER_WIDE)
-    assert [line for line in lines if line.startswith("create")] == [
+    plan = await planned(cluster, **CLUSTER_WIDE)
+    assert [line for line in heads(plan) if line.startswith("create")] == [
         "create ServiceAccount team/dgdr-profiling-job",
         "create RoleBinding team/dgdr-profiling-job-binding",
         "create Job team/profile-tiny",
     ]
-    assert not has_failed
+    assert not plan.has_failed
     assert cluster.writes == []
 
 
@@ -81,23 +87,49 @@ async def test_a_plan_for_a_request_that_waits_is_empty() -> None:
         stage.cluster.put(role())
         await stage.add(request())
         await stage.later(1)
-    assert await planned(stage.cluster, **CLUSTER_WIDE) == ([], False)
+    assert await planned(stage.cluster, **CLUSTER_WIDE) == Plan(())
 
 
 async def test_a_plan_names_the_fields_that_would_change() -> None:
     async with Stage() as stage:
         await stage.add(graph())
     stage.cluster.edit(stage.cluster.find("Deployment", "chat-worker"), {"spec": {"replicas": 7}})
-    lines, _ = await planned(stage.cluster)
-    assert lines == ["change Deployment team/chat-worker", "    replaced spec.replicas"]
+    plan = await planned(stage.cluster)
+    assert plan.lines() == ["change Deployment team/chat-worker", "    @@ spec.replicas @@", "    -7", "    +1"]
+    assert plan.impacts == ()
 
 
 async def test_a_plan_lists_what_would_be_deleted() -> None:
     async with Stage() as stage:
         await stage.add(graph())
     stage.cluster.edit(stage.cluster.find("DynamoGraphDeployment", "chat"), {"spec": {"services": {"Frontend": None}}})
-    lines, _ = await planned(stage.cluster)
-    assert "delete DynamoComponentDeployment team/chat-frontend" in lines
+    assert "delete DynamoComponentDeployment team/chat-frontend" in heads(await planned(stage.cluster))
+
+
+async def test_a_plan_for_a_new_graph_goes_down_to_what_its_components_lead_to() -> None:
+    cluster = FakeCluster()
+    cluster.put(graph())
+    plan = await planned(cluster)
+    assert {"create Deployment team/chat-worker", "create Service team/chat-frontend"} <= set(heads(plan))
+
+
+async def test_a_plan_for_a_changed_graph_goes_down_to_the_pods_that_are_replaced() -> None:
+    async with Stage() as stage:
+        await stage.add(graph())
+        await stage.roll_out()
+    changed = {"spec": {"services": {"Worker": {"envs": [{"name": "A", "value": "1"}]}}}}
+    stage.cluster.edit(stage.cluster.find("DynamoGraphDeployment", "chat"), changed)
+    plan = await planned(stage.cluster)
+    assert [(impact.identity[1:], impact.restarting) for impact in plan.impacts] == [
+        (("Deployment", "team", "chat-worker"), 1)
+    ]
+    assert "pods:" in plan.lines()
+
+
+def test_what_a_secret_holds_is_not_in_a_plan() -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "mpi"}, "data": {"key": "c2VjcmV0"}}
+    made = Planned("create", ObjectChange(("v1", "Secret", "team", "mpi"), None, secret))
+    assert made.lines() == ["create Secret team/mpi"]
 
 
 async def test_facts_can_be_read_back_and_hold_what_renders_ask_for() -> None:
