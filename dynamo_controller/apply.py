@@ -194,10 +194,18 @@ class Applier:
             if not error.is_missing:
                 raise Refused("delete", owned, error) from error
         else:
-            kind, name = owned["kind"], owned["metadata"]["name"]
             self.outcome.writes += 1
-            await self.shell.events.tell(self.resource, "Normal", f"Delete{kind}", f"Deleted {kind} {name}")
+            await self.shell.events.tell(self.resource, "Normal", *self._farewell(owned))
         self.shell.stores.forget(owned)
+
+    def _farewell(self, owned: Object) -> tuple[str, str]:
+        """Return reason and message of the event about a deletion; an adapter may go with its service."""
+        kind, name = owned["kind"], owned["metadata"]["name"]
+        if _kind(owned) == ADAPTER:
+            service = owned["spec"]["dgdRef"]["serviceName"]
+            if service not in self.resource["spec"].get("services", {}):
+                return "AdapterDeleted", f"Deleted orphaned scaling adapter {name} for removed service {service}"
+        return f"Delete{kind}", f"Deleted {kind} {name}"
 
     def _is_settled(self, wanted: Json, live: Object) -> bool:
         """Whether the server has said before that applying *wanted* to this version changes nothing."""

@@ -52,8 +52,9 @@ PATIENCE = 40.0
 
 POLL = 0.1
 CONFLICT = 409
-INVALID = 422
-"""What a server answers to an object that its schema refuses, which may be what a step is about."""
+INVALID, MISSING = 422, 404
+"""What a server answers to an object that its schema refuses, which may be what a step is about, and to one that is not
+there, where only the released operator has it: what comes of either is compared."""
 
 
 class Mirror:
@@ -110,6 +111,11 @@ _LEFT_OUT = ("ClusterRole", "Queue", "EndpointSlice")
 """Kinds that the controller watches and that are in no namespace, or have names made up at random."""
 
 
+def namespace_of(story: Json) -> str:
+    """Return the namespace in which a story is played."""
+    return f"story-{story['id']}"
+
+
 @attrs.frozen(eq=False)
 class Player:
     """Plays stories on a *bench*. *is_idle* says whether the controller has nothing to do at the moment."""
@@ -124,7 +130,7 @@ class Player:
         A step ends when everything is at rest and the states so far *agree* with what was recorded, or when its time
         is over: a busy machine may rest before all has been done.
         """
-        namespace = f"story-{story['id']}"
+        namespace = namespace_of(story)
         await asyncio.to_thread(self.bench.ensure_namespaces, [namespace])
         states: list[State] = []
         for entry in story["trace"]:
@@ -165,7 +171,7 @@ class Player:
         elif action == "status":
             status = dict(target["status"])
             if status.get("observedGeneration") == "current":
-                status["observedGeneration"] = self.bench.client.send("GET", path).body["metadata"]["generation"]
+                status["observedGeneration"] = self.bench.client.send("GET", path).body["metadata"].get("generation", 1)
             self._send("PATCH", f"{path}/status?fieldManager=player", {"status": status}, MERGE_PATCH)
         elif action == "scale":
             patch = {"spec": {"replicas": target["replicas"]}}
@@ -177,7 +183,7 @@ class Player:
 
     def _send(self, method: str, path: str, body: Json | None = None, content: str = "application/json") -> None:
         answer = self.bench.client.send(method, path, body, content)
-        if answer.is_refusal and answer.status != INVALID:
+        if answer.is_refusal and answer.status not in (INVALID, MISSING):
             raise RuntimeError(f"{method} {path}: {answer.message}")
 
     def _path(self, kind: str, name: str, namespace: str, api_version: str = "") -> str:

@@ -3,7 +3,7 @@
 After each step the statuses of our resources and all other objects with their content are those that were recorded, but
 for the differences that docs/controller/differences.md lists. Left out is what `tests.conformance.story_states` names
 and, of objects that Kubernetes makes from ours, what is not in the recordings: Pods, ReplicaSets and EndpointSlices.
-Events are compared in their own test, by what users rely on.
+Events are compared in a test of their own, by the reasons that users look for.
 """
 
 from __future__ import annotations
@@ -35,6 +35,16 @@ AT_ONE_TIME = 6
 SOURCE = "dynamo-system"
 
 
+TOLD = ("ValidationFailed", "Scaled", "AdapterDeleted", "ReconcileError")
+"""Reasons of events that users look for; and that something has been created."""
+
+LOST_RACE = "the object has been modified"
+"""What the released operator says when two of its own writes met, which is no news."""
+
+Event = tuple[str, str, str, str]
+"""Kind and name of a resource, type and reason."""
+
+
 @pytest.fixture(scope="module")
 def played(cluster: Bench) -> Mapping[str, list[State]]:
     """What the namespace of each story held after each step."""
@@ -61,6 +71,24 @@ def test_every_row_about_recorded_stories_covers_something(played: Mapping[str, 
     ]
     idle = [row.rule for row in deviations.rows(deviations.SEEN) if not any(row.covers(each) for each in found)]
     assert idle == []
+
+
+@pytest.mark.parametrize("story", NAMES)
+def test_events_that_users_look_for_are_told(cluster: Bench, played: Mapping[str, list[State]], story: str) -> None:
+    assert played[story]
+    recorded = {
+        (kind, name, sort, reason)
+        for entry in STORIES[story]["trace"]
+        for kind, name, sort, reason, message in entry["events"]
+        if LOST_RACE not in message and (reason in TOLD or message.startswith("Created "))
+    }
+    listed = cluster.client.get("v1", "Event", namespace=stories.namespace_of(STORIES[story]))["items"]
+    assert recorded - {_event(live) for live in listed} == set()
+
+
+def _event(live: Json) -> Event:
+    subject = live["involvedObject"]
+    return subject["kind"], subject["name"], live["type"], live["reason"]
 
 
 async def _play_all(cluster: Bench) -> dict[str, list[State]]:

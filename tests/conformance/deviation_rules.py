@@ -131,7 +131,13 @@ def _parallel_restart(found: Difference) -> bool:
 
 
 def _foreign(found: Difference) -> bool:
-    """Hold for an object that belongs to somebody else, for the resource that wants it, and for its graph."""
+    """Hold for an object that belongs to somebody else, for the resource that wants it, and for its graph.
+
+    Where the released operator fails at such an object, it makes nothing that comes after it.
+    """
+    if found.path == (EXISTS,) and found.ours is True:
+        told = str([live.get("status") for live in found.mine[-1].written.values()])
+        return FOREIGN in told and any(map(_has_failed, found.theirs[-1].resources.values()))
     if found.place in found.mine[-1].resources:
         return any(FOREIGN in text for text in _messages(found))
     return found.ours is not False and not _controller_kind(found.mine[-1], found.place) and _was_there(found)
@@ -212,6 +218,17 @@ def _edited(found: Difference) -> bool:
     return False
 
 
+def _fresh_pull_secret(found: Difference) -> bool:
+    """Hold for a pull secret that the released operator has not read yet: it lists them once a minute."""
+    if "imagePullSecrets" not in found.path or not isinstance(found.ours, list):
+        return False
+    recorded = found.recorded or []
+    new = [entry["name"] for entry in found.ours if entry not in recorded]
+    made = [_action(state.step) for state in found.mine]
+    applied = {step["metadata"]["name"] for verb, step in made if verb == "apply" and step["kind"] == "Secret"}
+    return all(entry in found.ours for entry in recorded) and set(new) <= applied
+
+
 def _other_owner(found: Difference) -> bool:
     """Hold where another component of the same model was the first to make its Service."""
     wanting = [
@@ -274,4 +291,5 @@ RULES: Mapping[str, Callable[[Difference], bool]] = {
     "invalid model goes": _invalid_goes,
     "edited child": _edited,
     "first owner": _other_owner,
+    "fresh pull secret": _fresh_pull_secret,
 }

@@ -201,3 +201,23 @@ def test_what_a_failed_component_lacks_is_only_excused_where_both_failed() -> No
     assert rules_of([theirs], [failing("False Reconciling")]) == {"all or nothing"}
     theirs = State(STEP, failing("True DeploymentReady").resources, pod_group)
     assert rules_of([theirs], [failing("True DeploymentReady")]) == set()
+
+
+def test_what_comes_after_an_object_in_the_way_is_only_excused_where_the_released_operator_failed() -> None:
+    told = {"conditions": [{"type": "Ready", "message": "not changed, because another owner has them: Service"}]}
+    written = {GRAPH: {"kind": "DynamoGraphDeployment", "metadata": {"name": "chat"}, "status": told}}
+    mine = state({"Deployment/chat": {"spec": {}}}, written, graph={"state": "failed"})
+    assert rules_of([state(graph={"state": "failed"})], [mine]) == {"foreign object"}
+    mine = state({"Deployment/chat": {"spec": {}}}, written, graph={"state": "successful"})
+    assert rules_of([state(graph={"state": "successful"})], [mine]) == set()
+
+
+def test_only_a_pull_secret_of_the_story_may_be_used_early() -> None:
+    def pods(*names: str) -> Json:
+        return {"Deployment/chat": {"spec": {"imagePullSecrets": [{"name": name} for name in names]}}}
+
+    secret = {"apply": {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "new"}}}
+    theirs = [state(step=secret), state(pods("old"))]
+    assert rules_of(theirs, [state(step=secret), state(pods("old", "new"))]) == {"fresh pull secret"}
+    assert rules_of(theirs, [state(step=secret), state(pods("old", "other"))]) == set()
+    assert rules_of(theirs, [state(step=secret), state(pods("new"))]) == set()

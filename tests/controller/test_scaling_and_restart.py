@@ -198,3 +198,19 @@ async def test_a_claim_is_made_once_and_outlives_its_mention() -> None:
         assert stage.cluster.find("PersistentVolumeClaim", "models")["spec"]["storageClassName"] == "fast"
         await stage.edit(GRAPH, "chat", {"spec": {"pvcs": None}})
         assert stage.cluster.names("PersistentVolumeClaim") == ["models"]
+
+
+async def test_an_adapter_writes_no_count_where_the_one_that_goes_without_saying_is_right() -> None:
+    async with Stage() as stage:
+        service = {key: value for key, value in worker(scalingAdapter={"enabled": True}).items() if key != "replicas"}
+        await stage.add(graph(Worker=service))
+        stage.cluster.edit(stage.cluster.find(GRAPH, "chat"), {"metadata": {"labels": {"look": "again"}}})
+        await stage.settle()
+        assert "replicas" not in stage.cluster.find("DynamoComponentDeployment", "chat-worker")["spec"]
+
+
+async def test_the_adapter_of_a_removed_service_is_told_to_go_with_it() -> None:
+    async with Stage() as stage:
+        await stage.add(graph(Worker=worker(scalingAdapter={"enabled": True})))
+        await stage.edit(GRAPH, "chat", {"spec": {"services": {"Worker": None}}})
+        assert "AdapterDeleted" in stage.event_reasons()

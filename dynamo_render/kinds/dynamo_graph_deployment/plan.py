@@ -67,7 +67,7 @@ def _components(scope: GraphScope, spec: GraphSpec, stamps: dict[str, str]) -> I
     on_grove = uses_grove(scope)
     for service, component in sorted((spec.services or {}).items()):
         held = scope.observed.replicas.get(service)
-        if held is not None:
+        if held is not None and held != (1 if component.replicas is None else component.replicas):
             component = attrs.evolve(component, replicas=held)  # noqa: PLW2901 - the component as it is held
         stamp = stamps.get(service)
         if on_grove:
