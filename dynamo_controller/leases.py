@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import attrs
 
@@ -136,7 +136,11 @@ class Election:
         except ClusterError as error:
             self._complain(f"lease {self._own.namespace}/{self._own.name}: {error}")
             return None
-        self._trouble = ""
+        if is_ours is False and not self._is_held:
+            holder = self._holder() or "nobody that could be asked"
+            self._complain(f"waiting for the lease {self._own.namespace}/{self._own.name}, held by {holder}", "info")
+        else:
+            self._trouble = ""
         if is_ours:
             # Others count from when they see the renewal, and that is never before it was asked for.
             self._renewed = asked
@@ -217,9 +221,9 @@ class Election:
             return False
         return self._clock.monotonic() <= self._record_seen + float(duration)
 
-    def _complain(self, trouble: str) -> None:
+    def _complain(self, trouble: str, level: Literal["info", "warning"] = "warning") -> None:
         if trouble != self._trouble:
-            self._log.write("warning", trouble, **self._me())
+            self._log.write(level, trouble, **self._me())
         self._trouble = trouble
 
     def _me(self) -> dict[str, str]:

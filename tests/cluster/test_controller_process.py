@@ -250,6 +250,26 @@ def test_probes_and_metrics_tell_how_things_are(cluster: Bench, tmp_path: Path) 
         until(lambda: only.samples(counted, **graphs) == [], "no stale count", only)
 
 
+def test_a_server_that_does_not_answer_makes_the_process_unready_until_it_does(cluster: Bench, tmp_path: Path) -> None:
+    """F15: the API server sleeps for longer than the lead lasts; the process lives on and leads again."""
+    namespace = "process-silence"
+    cluster.ensure_namespaces([namespace])
+    server = cluster.programs.pids["kube-apiserver"]
+    with started(cluster, tmp_path, "only", **SHORT_LEASE, restricted_namespace=namespace) as only:
+        until(lambda: only.is_ready() and only.leads(), "a leader", only)
+        os.kill(server, signal.SIGSTOP)
+        try:
+            until(lambda: "the API server is out of reach" in only.probe("/readyz")[1], "no readiness", only)
+            assert only.probe("/healthz") == (200, "ok\n")
+            assert not only.leads()
+        finally:
+            os.kill(server, signal.SIGCONT)
+        until(lambda: only.is_ready() and only.leads(), "a leader again", only)
+        make_graph(cluster, namespace)
+        until(lambda: components(cluster, namespace) == ["chat-frontend", "chat-worker"], "components", only)
+        assert only.process.poll() is None
+
+
 @pytest.mark.parametrize("purpose", ["metrics", "health"])
 def test_a_port_in_use_is_named_and_ends_the_start(cluster: Bench, tmp_path: Path, purpose: str) -> None:
     with started(cluster, tmp_path, "first", restricted_namespace="default") as first:

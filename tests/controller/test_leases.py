@@ -195,6 +195,14 @@ async def test_trouble_is_told_once_however_often_it_is_met() -> None:
         assert len(told) == 1
 
 
+async def test_whoever_waits_says_once_for_whom() -> None:
+    async with place() as here:
+        await here.join("first")
+        second = await here.join("second")
+        await here.later(30)
+        assert second.log.lines == [("info", "waiting for the lease system/lease, held by first")]
+
+
 async def test_a_lease_that_is_deleted_is_made_again_by_its_leader() -> None:
     async with place() as here:
         first, second = await here.join("first"), await here.join("second")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from dynamo_controller.ports import ClusterError, Object, Request
 from dynamo_controller.settings import ControllerSettings
 from tests.fakes.instance import Instance, world
@@ -158,6 +160,33 @@ async def test_a_stop_takes_the_mark_off_and_gives_the_lease_up_after_the_last_w
         assert here.cluster.find("Lease", "dynamo.nvidia.com", "system")["spec"]["holderIdentity"] == ""
         last = [kind for _verb, kind, _name in here.cluster.writes[-2:]]
         assert last == ["Lease", "Lease"]
+
+
+@pytest.mark.parametrize("last", range(1, 15))
+async def test_a_stop_at_any_write_ends_the_pass_and_then_gives_up_the_lease(last: int) -> None:
+    """F18: nothing is written after the lease is free, and the next process completes what is missing."""
+    async with world() as here:
+        first = await here.start("first")
+        seen: list[str] = []
+
+        def stop(verb: str, target: Json) -> ClusterError | None:
+            if verb in {"apply", "status"} and target["kind"] != "Lease":
+                seen.append(target["kind"])
+                if len(seen) == last:
+                    first.stop.set()
+            return None
+
+        here.cluster.faults.append(stop)
+        here.cluster.put(graph())
+        await here.settle()
+        assert len(seen) >= last, "there are fewer writes than this"
+        await first.task
+        here.instances.remove(first)
+        assert here.cluster.writes[-1] == ("edit", "Lease", "dynamo.nvidia.com")
+        assert here.cluster.find("Lease", "dynamo.nvidia.com", "system")["spec"]["holderIdentity"] == ""
+        await here.start("second")
+        await here.later(2)
+        assert {"chat-frontend", "chat-worker"} <= set(here.cluster.names("Deployment"))
 
 
 async def test_a_stop_before_anything_was_reached_ends_the_process() -> None:
