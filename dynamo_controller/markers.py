@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from datetime import timedelta
 
 import attrs
 
@@ -23,6 +22,9 @@ SELECTION = Selection(LEASE, fields=f"metadata.name={NAME}")
 
 REMOVAL_LIMIT = 5.0
 """Seconds that taking the mark off at the stop may take."""
+
+LONGEST_NAP = 3600.0
+"""Seconds after which marks are looked at anyway: the time of day may be set."""
 
 _MOMENT = 0.001
 """Seconds after the last one in which a mark counts: it ends strictly after its duration."""
@@ -152,7 +154,7 @@ class MarkedNamespaces:
             self._compare()
             lasts = [self._left(lease) for lease in self.store if lease["metadata"]["namespace"] in self._marked]
             if lasts:
-                await within(self._clock, min(lasts) + _MOMENT, self._news.wait())
+                await within(self._clock, min(*lasts, LONGEST_NAP) + _MOMENT, self._news.wait())
             else:
                 await self._news.wait()
 
@@ -176,7 +178,7 @@ class MarkedNamespaces:
         renewed, duration = spec.get("renewTime"), spec.get("leaseDurationSeconds")
         if renewed is None or duration is None:
             return -1.0
-        return (as_moment(renewed) + timedelta(seconds=duration) - self._clock.utc()).total_seconds()
+        return (as_moment(renewed) - self._clock.utc()).total_seconds() + float(duration)
 
 
 def _mark_only(content: Json) -> Json | None:

@@ -194,6 +194,17 @@ async def test_a_mark_that_is_renewed_goes_on() -> None:
         assert here.cluster.names(COMPONENT) == ["chat-frontend", "chat-worker"]
 
 
+async def test_a_mark_from_the_far_future_is_a_mark() -> None:
+    async with world() as here:
+        lease = mark("00:00", duration=2**31 - 1)
+        lease["spec"]["renewTime"] = "9999-12-31T23:59:59.999999Z"
+        here.cluster.put(lease)
+        here.cluster.put(graph())
+        await wide(here)
+        await here.later(60)
+        assert here.cluster.names(COMPONENT) == []
+
+
 async def test_resources_are_taken_over_when_a_mark_is_deleted() -> None:
     async with world() as here:
         lease = here.cluster.put(mark("00:00"))
