@@ -172,10 +172,11 @@ class Applier:
         return self._known(live) or live
 
     async def _write(self, content: Json, wanted: Json, word: str, *, force: bool) -> None:
+        # Asked before: a watch may tell of the write earlier than its answer comes.
+        before = self._known(content)
         with _named("apply", content):
             stored = await self.shell.cluster.apply(content, force=force)
         self.outcome.live.append(stored)
-        before = self._known(content)
         self.shell.stores.remember(stored)
         if before is not None and _version(before) == _version(stored):
             self.shell.settled[stored["metadata"]["uid"]] = _version(stored), _digest(wanted)

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from dynamo_controller.ports import ClusterError
-from tests.fakes.cluster import Fault
+from tests.fakes.cluster import FakeCluster, Fault
 from tests.fakes.stage import Stage, graph, worker
 
 Json = dict[str, Any]
@@ -204,3 +204,20 @@ async def test_a_stop_in_the_middle_of_a_pass_lets_it_end_and_starts_no_other() 
         assert stage.cluster.names("DynamoComponentDeployment") == ["chat-frontend", "chat-worker"]
         assert stage.status()["state"] == "pending"
         assert stage.cluster.names("Deployment") == []
+
+
+class SlowAnswers(FakeCluster):
+    """Answers an apply only after every watch has told of it."""
+
+    async def apply(self, content: Any, *, force: bool) -> Json:
+        stored = await super().apply(content, force=force)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return stored
+
+
+async def test_a_write_that_a_watch_tells_of_before_its_answer_comes_is_told_all_the_same() -> None:
+    async with Stage(cluster=SlowAnswers()) as stage:
+        await stage.add(graph())
+        await stage.edit("DynamoGraphDeployment", "chat", {"spec": {"services": {"Worker": {"replicas": 2}}}})
+        assert "UpdateDeployment" in stage.event_reasons()
