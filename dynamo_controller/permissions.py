@@ -73,10 +73,11 @@ _OWN_KINDS = (
         reason="keeps graphs in place, makes those of requests; writes the count of a scaling adapter, takes off the "
         "old finalizer",
     ),
-    _kept(
-        OURS,
-        "dynamocomponentdeployments dynamographdeploymentscalingadapters",
-        "made for the services of graphs, and kept in place",
+    Permission(
+        group=OURS,
+        resources=("dynamocomponentdeployments", "dynamographdeploymentscalingadapters"),
+        verbs=("list", "watch", "create", "patch", "delete"),
+        reason="made for the services of graphs, and kept in place",
     ),
     Permission(
         group=OURS,
@@ -198,8 +199,15 @@ _IMPLIED = (
     Permission(
         group="discovery.k8s.io",
         resources=("endpointslices",),
-        verbs=READ,
+        verbs=FOLLOW,
         reason="pods that serve a model, into which adapters are loaded; and as above",
+    ),
+    Permission(
+        group="discovery.k8s.io",
+        resources=("endpointslices",),
+        verbs=("get",),
+        reason="as above",
+        implied=True,
     ),
     Permission(
         group=OURS,

@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from dynamo_render import ClusterFacts, InvalidResource, NamespaceFacts, OperatorSettings, render
+from tests import request_passes
 from tests.cluster import processes
 from tests.cluster.bench import Bench
 from tests.cluster.client import MERGE_PATCH
@@ -25,7 +26,9 @@ Right = tuple[str, str, str]
 
 OURS, GROVE = "nvidia.com/v1alpha1", "grove.io/v1alpha1"
 GRAPH, COMPONENT = "DynamoGraphDeployment", "DynamoComponentDeployment"
+REQUEST, MODEL = "DynamoGraphDeploymentRequest", "DynamoModel"
 LIMIT = 45.0
+CREATED = 201
 
 POLICY = {
     "apiVersion": "audit.k8s.io/v1",
@@ -76,29 +79,37 @@ class Audit:
 
     def used(self) -> set[Right]:
         """Return the rights that were used; an apply that made an object has used the right to create it."""
-        found = set()
-        for event in self._events():
-            about = event["objectRef"]
-            resource = "/".join(filter(None, (about["resource"], about.get("subresource"))))
-            right = (about.get("apiGroup", ""), resource)
-            found.add((*right, event["verb"]))
-            if event["verb"] == "patch" and event["responseStatus"]["code"] == 201:
-                found.add((*right, "create"))
-        return found
+        return {right for event in self._events() for right in _rights_of(event)}
 
-    def refusals(self) -> list[str]:
-        """Return what was refused for want of a right."""
-        return [
-            f"{event['verb']} {event['requestURI']}"
-            for event in self._events()
-            if event.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"
-        ]
+    def missed(self, since: int = 0) -> set[Right]:
+        """Return the rights for want of which something was refused, as of the end of the log at some time."""
+        return {right for event in self._events(since) if _is_refused(event) for right in _rights_of(event)}
 
-    def _events(self) -> Iterator[Json]:
-        for line in self.log.read_text("utf-8").splitlines():
+    def end(self) -> int:
+        """Return where the log ends now."""
+        return self.log.stat().st_size
+
+    def _events(self, since: int = 0) -> Iterator[Json]:
+        with self.log.open("rb") as log:
+            log.seek(since)
+            # The last line may still be written.
+            lines = log.read().split(b"\n")[:-1]
+        for line in lines:
             event = json.loads(line)
             if event["user"]["username"] == self.user and "objectRef" in event and "responseStatus" in event:
                 yield event
+
+
+def _is_refused(event: Json) -> bool:
+    return bool(event.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid")
+
+
+def _rights_of(event: Json) -> Iterator[Right]:
+    about = event["objectRef"]
+    resource = "/".join(filter(None, (about["resource"], about.get("subresource"))))
+    yield about.get("apiGroup", ""), resource, event["verb"]
+    if event["verb"] == "patch" and event["responseStatus"]["code"] == CREATED:
+        yield about.get("apiGroup", ""), resource, "create"
 
 
 @attrs.frozen(eq=False)
@@ -114,7 +125,8 @@ class Team:
     def live(self, api_version: str, kind: str) -> dict[str, Json]:
         """Return the objects of a kind by name."""
         listed = self.bench.client.get(api_version, kind, namespace=self.namespace)["items"]
-        return {each["metadata"]["name"]: each for each in listed}
+        frame = {"apiVersion": api_version, "kind": kind}
+        return {each["metadata"]["name"]: {**frame, **each} for each in listed}
 
     def wait(self, what: str, is_true: Callable[[], Any]) -> None:
         """Wait until *is_true*."""
@@ -145,7 +157,15 @@ class Team:
         named = {f"nvidia.com/{key.replace('_', '-')}": value for key, value in annotations.items()}
         self.edit(GRAPH, name, {"metadata": {"annotations": named}})
 
-    # What Grove does
+    # What Kubernetes and Grove do
+
+    def end_job(self, name: str, *conditions: str, **counts: int) -> None:
+        """Let a Job come to its end."""
+        now = "2026-01-01T00:00:00Z"
+        listed = [{"type": each, "status": "True", "lastTransitionTime": now} for each in conditions]
+        ended = {"completionTime": now} if "Complete" in conditions else {}
+        live = self.live("batch/v1", "Job")[name]
+        self.bench.client.patch_status(live, {"startTime": now, "conditions": listed, **ended, **counts})
 
     def grow(self, name: str) -> None:
         """Make the cliques and scaling groups that a PodCliqueSet asks for."""
@@ -229,8 +249,20 @@ def applied(team: Team) -> None:
     team.grow("grown")
 
 
+def changed(team: Team, times: int) -> None:
+    """Tell of a change for the so-manieth time: what is told of it is counted."""
+    team.edit(GRAPH, "wide", {"spec": {"services": {"Frontend": {"envs": [{"name": "CHANGED", "value": f"{times}"}]}}}})
+
+    def counts() -> set[int]:
+        listed = team.live("v1", "Event").values()
+        return {each["count"] for each in listed if each["message"] == "Updated Deployment wide-frontend"}
+
+    team.wait("word about a change", lambda: times in counts())
+
+
 def scaled(team: Team) -> None:
     """Tell of counts: of an adapter, of a clique, of a scaling group."""
+    changed(team, 1)
     path = team.bench.client.path(OURS, "DynamoGraphDeploymentScalingAdapter", "wide-worker", team.namespace)
     answer = team.bench.client.send("PATCH", f"{path}/scale", {"spec": {"replicas": 2}}, MERGE_PATCH)
     assert not answer.is_refusal, answer.message
@@ -245,8 +277,41 @@ def scaled(team: Team) -> None:
     )
 
 
+def requested(team: Team) -> None:
+    """Tell of requests: a graph is made, or its name is taken, or profiling fails."""
+    names = {"asked": "asked", "taken": "wide", "failed": "failed"}
+    for name, made in names.items():
+        team.create(_request(name, deploymentOverrides={"name": made}))
+        team.wait_for("batch/v1", "Job", f"profile-{name}")
+    for name in ("asked", "taken"):
+        team.create(request_passes.output(name=name))
+        team.end_job(f"profile-{name}", "SuccessCriteriaMet", "Complete", succeeded=1)
+    team.end_job("profile-failed", "FailureTarget", "Failed")
+    team.wait("graph of a request", lambda: "asked" in team.live(OURS, GRAPH))
+    team.wait("end of profiling", lambda: not {"Pending", "Profiling"} & {_state(team, name) for name in names})
+
+
+def modelled(team: Team) -> None:
+    """Tell of a model that nobody serves yet, and that is deleted."""
+    spec = {"modelName": "law", "baseModelName": "test/model", "modelType": "lora", "source": {"uri": "hf://a/law"}}
+    team.create({"apiVersion": OURS, "kind": MODEL, "metadata": {"name": "law"}, "spec": spec})
+    team.wait("word about a model", lambda: team.live(OURS, MODEL)["law"].get("status", {}).get("conditions"))
+    team.bench.client.delete(team.live(OURS, MODEL)["law"])
+    team.wait_without(OURS, MODEL, "law")
+
+
+def _state(team: Team, request: str) -> Any:
+    return team.live(OURS, REQUEST)[request].get("status", {}).get("state")
+
+
+def _request(name: str, **spec: Any) -> Json:
+    content = request_passes.request(name, autoApply=True, **spec)
+    return {**content, "metadata": {"name": name}}
+
+
 def reduced(team: Team) -> None:
     """Tell of everything that goes while its resource stays."""
+    changed(team, 2)
     off: Json = {"enabled": False}
     team.edit(GRAPH, "wide", {"spec": {"services": {"Worker": {"scalingAdapter": off}, "Frontend": {"ingress": off}}}})
     team.wait_without(OURS, "DynamoGraphDeploymentScalingAdapter", "wide-worker")
@@ -297,7 +362,29 @@ def gone(team: Team) -> None:
     team.wait_without(OURS, GRAPH, "wide")
 
 
-STORIES: tuple[Callable[[Team], None], ...] = (applied, scaled, reduced, taken, gone)
+def moved_on(team: Team) -> None:
+    """Create resources that need every right sooner or later, as soon as a webhook lets them pass.
+
+    And do what others do with what is there by now, so that the controller has to do more.
+    """
+    for content in (wide(), grown(), solo(), _request("failed")):
+        content["metadata"]["namespace"] = team.namespace
+        path = team.bench.client.path(OURS, content["kind"], namespace=team.namespace)
+        team.bench.client.send("POST", path, content)
+    if "profile-failed" in team.live("batch/v1", "Job"):
+        team.end_job("profile-failed", "FailureTarget", "Failed")
+    if "grown" in team.live(GROVE, "PodCliqueSet") and not team.live(GROVE, "PodClique"):
+        team.grow("grown")
+        team.edit(GRAPH, "grown", {"spec": {"services": {"Frontend": {"replicas": 2}, "Worker": {"replicas": 3}}}})
+
+
+def cleared(team: Team) -> None:
+    """Delete all resources, so that nobody looks at them any more."""
+    for kind in (GRAPH, COMPONENT, REQUEST, MODEL):
+        team.bench.client.send("DELETE", team.bench.client.path(OURS, kind, namespace=team.namespace))
+
+
+STORIES: tuple[Callable[[Team], None], ...] = (applied, scaled, requested, modelled, reduced, taken, gone)
 
 
 def _is_told(team: Team, *names: str) -> bool:

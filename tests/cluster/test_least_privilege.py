@@ -9,6 +9,7 @@ import contextlib
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,9 @@ from typing import Any
 import attrs
 import pytest
 
-from dynamo_controller import manifests
+from dynamo_controller import manifests, permissions
 from dynamo_controller.manifests import Installation
-from dynamo_controller.permissions import PERMISSIONS, Mode
+from dynamo_controller.permissions import PERMISSIONS, Mode, Permission
 from dynamo_render import OperatorSettings
 from tests.cluster import bench, installation, privileges, processes
 from tests.cluster.bench import Bench
@@ -27,6 +28,9 @@ from tests.cluster.conftest import require
 from tests.cluster.privileges import Audit, Team
 
 LIMIT = 45.0
+PAUSE = 0.3
+"""Seconds between looks, so that looking does not keep the controller from its work."""
+
 MPI_KEY = {"private.key": "a2V5", "private.key.pub": "a2V5", "authorized_keys": "a2V5", "ssh_config": "a2V5"}
 
 
@@ -34,11 +38,11 @@ MPI_KEY = {"private.key": "a2V5", "private.key.pub": "a2V5", "authorized_keys": 
 def audited(
     request: pytest.FixtureRequest, bench_logs: Path, definitions: list[Json | str]
 ) -> Iterator[tuple[Bench, Path]]:
-    """A cluster whose API server writes down what accounts ask for."""
-    require(bench.CLUSTER_PROGRAMS, request.config)
+    """An API server that writes down what accounts ask for."""
+    require(bench.API_SERVER_PROGRAMS, request.config)
     folder = bench_logs / "audited"
     folder.mkdir()
-    with bench.cluster(folder, [*definitions, privileges.QUEUES], privileges.audit_options(folder)) as started:
+    with bench.api_server(folder, [*definitions, privileges.QUEUES], privileges.audit_options(folder)) as started:
         queue = {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": "dynamo"}}
         started.client.create(queue)
         yield started, folder / "audit.log"
@@ -64,6 +68,11 @@ class Installed:
             and content["metadata"]["name"] in {manifests.BASE, self.installation.cluster_name}
         ]
         return privileges.rights(rule for rules in roles for rule in rules)
+
+    def unhook(self) -> None:
+        """Let nobody be asked any more: who is gone does not answer."""
+        path = self.bench.client.path(*installation.HOOKS, self.installation.place.configuration)
+        self.bench.client.send("DELETE", path)
 
     @contextlib.contextmanager
     def running(self) -> Iterator[Path]:
@@ -118,7 +127,7 @@ def implied(mode: Mode) -> set[privileges.Right]:
 @pytest.fixture(scope="module", params=["cluster", "namespaced"])
 def played(
     request: pytest.FixtureRequest, audited: tuple[Bench, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Installed:
+) -> Iterator[Installed]:
     """An installation whose stories have been played, with a new start of the program in the middle."""
     place = installed(audited, request.param, tmp_path_factory.mktemp(request.param))
     with place.running() as log:
@@ -128,7 +137,8 @@ def played(
     place.bench.client.send("PATCH", path, spoilt, "application/merge-patch+json")
     with place.running() as log:
         _played(privileges.STORIES[2:], place, log)
-    return place
+    yield place
+    place.unhook()
 
 
 def _played(stories: Any, place: Installed, log: Path) -> None:
@@ -142,10 +152,80 @@ def _played(stories: Any, place: Installed, log: Path) -> None:
 
 
 def test_the_stories_pass_without_a_refusal(played: Installed) -> None:
-    assert played.audit.refusals() == []
+    assert sorted(played.audit.missed()) == []
 
 
 def test_every_right_was_used(played: Installed) -> None:
     """And so a story fails when one is taken out: nothing else gives it."""
     unused = played.granted() - implied(played.installation.mode) - played.audit.used()
     assert sorted(unused) == []
+
+
+OWN = [each for each in PERMISSIONS if each.subject == "controller" and "cluster" in each.modes]
+WATCHED = [each for each in OWN if {"list", "watch"} <= set(each.verbs) and not each.implied]
+OTHERS = [each for each in OWN if each not in WATCHED]
+
+
+@pytest.fixture(scope="module")
+def place(audited: tuple[Bench, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    """An installation for the whole cluster, for stories that fail."""
+    made = installed(audited, "cluster", tmp_path_factory.mktemp("without"))
+    yield made
+    made.unhook()
+
+
+@contextlib.contextmanager
+def without(place: Installed, missing: list[Permission]) -> Iterator[None]:
+    """Take rules out of the roles of the controller until the block ends."""
+    named = {
+        "": (),
+        permissions.CONFIGURATION: (place.installation.place.configuration,),
+        permissions.COMPONENT_ROLES: tuple(place.installation.roles.values()),
+    }
+    rules = [each.rule(named[each.only]) for each in missing]
+    whole = [each for each in manifests.objects(place.installation) if each["kind"] in {"Role", "ClusterRole"}]
+    own = [each for each in whole if each["metadata"]["name"] == manifests.BASE]
+    taken = [rule for role in own for rule in role["rules"] if rule in rules]
+    assert len(taken) == len(rules)
+    for role in own:
+        place.bench.client.apply({**role, "rules": [rule for rule in role["rules"] if rule not in rules]})
+    try:
+        yield
+    finally:
+        for role in own:
+            place.bench.client.apply(role)
+
+
+def test_whatever_is_watched_is_missed_at_once(place: Installed) -> None:
+    """One start without all of these rules: each watch stands for itself."""
+    wanted = {frozenset(privileges.rights([each.rule()])) for each in WATCHED}
+    since = place.audit.end()
+    with without(place, WATCHED), place.running():
+        processes.wait_until(
+            lambda: all(rights & place.audit.missed(since) for rights in wanted),
+            seconds=LIMIT,
+            what="refusal of every watch",
+        )
+
+
+@pytest.mark.parametrize("missing", OTHERS, ids=lambda each: f"{each.verbs[0]}-{each.resources[0]}".replace("/", "-"))
+def test_without_any_one_of_the_other_rules_something_is_refused(place: Installed, missing: Permission) -> None:
+    namespace = f"least-{missing.verbs[0]}-{missing.resources[0]}".replace("/", "-")
+    place.bench.ensure_namespaces([namespace])
+    team, since = attrs.evolve(place.team, namespace=namespace), place.audit.end()
+    rights = privileges.rights([missing.rule()])
+    with without(place, [missing]), place.running() as log:
+
+        def is_missed() -> bool:
+            privileges.moved_on(team)
+            time.sleep(PAUSE)
+            if not missing.implied:
+                return bool(rights & place.audit.missed(since))
+            return any(refusal in log.read_text() for refusal in IMPLIED)
+
+        processes.wait_until(is_missed, seconds=LIMIT, what=f"refusal for want of {sorted(rights)}")
+    privileges.cleared(team)
+
+
+IMPLIED = ("attempting to grant RBAC permissions not currently held", "cannot set blockOwnerDeletion")
+"""How the API server refuses where no request of its own is made."""
