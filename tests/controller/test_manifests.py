@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from kubernetes_validate import validate as kubernetes_validate  # type: ignore[
 
 from dynamo_controller import __main__ as program
 from dynamo_controller import manifests, permissions
+from dynamo_controller.kinds import WATCHED
 from dynamo_controller.manifests import Installation
 from dynamo_controller.permissions import PERMISSIONS
 from dynamo_render import ClusterFacts, OperatorSettings, read_documents, render, write_documents
@@ -52,6 +54,22 @@ def rules(role: str, **more: Any) -> list[Json]:
     found = next(each for kind in ("ClusterRole", "Role") for each in of_kind(kind, **more) if names_it(each, role))
     listed: list[Json] = found["rules"]
     return listed
+
+
+def rights(of: Iterable[Mapping[str, Any]]) -> set[tuple[str, str, str]]:
+    """Return what rules let somebody do, one by one."""
+    return {
+        (group, resource, verb)
+        for rule in of
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def own(role: Json) -> bool:
+    """Whether a role is the controller's own."""
+    return role["metadata"]["name"] in {manifests.BASE, f"{manifests.BASE}-dynamo-system"}
 
 
 def names_it(content: Json, name: str) -> bool:
@@ -279,12 +297,17 @@ def test_whoever_grants_discovery_has_it(mode: str) -> None:
     """Kubernetes lets nobody grant what they do not have."""
     kind = "ClusterRole" if mode == "cluster" else "Role"
     (role,) = [each for each in of_kind(kind, mode=mode) if names_it(each, "dynamo-controller")]
-    own = role["rules"]
-    for wanted in DISCOVERY_RULES:
-        group, resource, verbs = wanted["apiGroups"][0], wanted["resources"][0], set(wanted["verbs"])
-        assert any(
-            group in rule["apiGroups"] and resource in rule["resources"] and verbs <= set(rule["verbs"]) for rule in own
-        )
+    missing = rights(DISCOVERY_RULES) - rights(role["rules"])
+    assert missing == set()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_whatever_is_watched_may_be_watched(mode: str) -> None:
+    roles = [*of_kind("ClusterRole", mode=mode), *of_kind("Role", mode=mode)]
+    granted = rights(rule for role in roles if own(role) for rule in role["rules"])
+    for each in WATCHED:
+        plural = each.kind.kind.lower() + ("es" if each.kind.kind.endswith("s") else "s")
+        assert {(each.kind.group, plural, "list"), (each.kind.group, plural, "watch")} <= granted
 
 
 def test_secrets_of_other_namespaces_are_none_of_a_namespaced_controllers_business() -> None:
