@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dynamo_render import ClusterFacts, InvalidResource, NamespaceFacts, render
+from tests.conformance import story_states
 from tests.conformance.behaviour import API_GROUPS, SETTINGS
 from tests.conformance.story_differences import EXISTS, Difference
 from tests.conformance.story_states import ADAPTER, COMPONENT, GRAPH, Json, State, place
@@ -218,6 +219,18 @@ def _edited(found: Difference) -> bool:
     return False
 
 
+def _foreign_field(found: Difference) -> bool:
+    """Hold for a field that only a user has set, and that the released operator takes away with its whole spec."""
+    for index, state in enumerate(found.theirs):
+        action, target = _action(state.step)
+        if index and action in ("apply", "merge") and _is_target(found, state.step):
+            given = story_states.value_at(target if action == "apply" else target["patch"], found.path)
+            is_new = found.value_in(found.mine[index - 1]) is None and found.recorded is None
+            if is_new and given is not None and given == found.ours:
+                return True
+    return False
+
+
 def _fresh_pull_secret(found: Difference) -> bool:
     """Hold for a pull secret that the released operator has not read yet: it lists them once a minute."""
     if "imagePullSecrets" not in found.path or not isinstance(found.ours, list):
@@ -291,5 +304,6 @@ RULES: Mapping[str, Callable[[Difference], bool]] = {
     "invalid model goes": _invalid_goes,
     "edited child": _edited,
     "first owner": _other_owner,
+    "foreign field": _foreign_field,
     "fresh pull secret": _fresh_pull_secret,
 }

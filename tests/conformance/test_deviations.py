@@ -221,3 +221,13 @@ def test_only_a_pull_secret_of_the_story_may_be_used_early() -> None:
     assert rules_of(theirs, [state(step=secret), state(pods("old", "new"))]) == {"fresh pull secret"}
     assert rules_of(theirs, [state(step=secret), state(pods("old", "other"))]) == set()
     assert rules_of(theirs, [state(step=secret), state(pods("new"))]) == set()
+
+
+def test_a_field_that_a_user_has_added_may_stay() -> None:
+    name = "Deployment/chat"
+    edit = {"merge": {"kind": "Deployment", "name": "chat", "patch": {"spec": {"paused": True, "replicas": 5}}}}
+    before = {name: {"spec": {"replicas": 1}}}
+    theirs = [state(before), state(before, step=edit), state(before)]
+    kept, other = {name: {"spec": {"replicas": 1, "paused": True}}}, {name: {"spec": {"replicas": 5}}}
+    assert rules_of(theirs, [state(before), state(kept, step=edit), state(kept)]) == {"foreign field"}
+    assert rules_of(theirs, [state(before), state(other, step=edit), state(other)]) == set()
