@@ -58,11 +58,16 @@ class Stores:
         store = self.by_kind.get(kind)
         return iter(store or ())
 
-    def known(self, kind: Kind) -> Iterator[Object]:
-        """Yield all objects of a kind. Raises ClusterError where the cluster has never let us ask for them."""
+    def known(self, kind: Kind, labels: Mapping[str, str] | None = None) -> Iterator[Object]:
+        """Yield all objects of a kind, or at least those with these *labels*.
+
+        Raises ClusterError where the cluster has never let us ask for them.
+        """
         store = self.by_kind.get(kind)
         if store is not None and store.trouble is not None:
             raise store.trouble
+        if store is not None and labels and store.label in labels:
+            return iter(store.labelled(labels[store.label]))
         return self.all(kind)
 
     def owned_by(self, uid: str) -> list[Object]:

@@ -20,7 +20,7 @@ Listener = Callable[[Object | None, Object | None], None]
 
 
 class Store:
-    """The objects of one kind that are worth keeping, by place and by the uid of their controller.
+    """The objects of one kind that are worth keeping, by place, by the uid of their controller, and by one label.
 
     *trouble* says why nothing is known: the cluster has not let us ask so far.
     """
@@ -31,8 +31,12 @@ class Store:
         keep: Projection,
         listener: Listener,
         passing: Callable[[Object], None] = lambda _content: None,
+        label: str = "",
     ) -> None:
-        """Start empty; *passing* is told every object that is put or dropped, also of those that are not kept."""
+        """Start empty; *passing* is told every object that is put or dropped, also of those that are not kept.
+
+        Objects are found by the value of *label*, if one is given.
+        """
         self.kind = kind
         self.trouble: ClusterError | None = None
         self._keep = keep
@@ -40,6 +44,8 @@ class Store:
         self._passing = passing
         self._objects: dict[Place, Json] = {}
         self._owned: dict[str, set[Place]] = {}
+        self.label = label
+        self._labelled: dict[str, set[Place]] = {}
 
     def __iter__(self) -> Iterator[Object]:
         """Yield all objects."""
@@ -52,6 +58,10 @@ class Store:
     def owned_by(self, uid: str) -> list[Object]:
         """Return the objects whose controller has this *uid*, by place."""
         return [self._objects[place] for place in sorted(self._owned.get(uid, ()))]
+
+    def labelled(self, value: str) -> list[Object]:
+        """Return the objects whose label has this *value*, by place."""
+        return [self._objects[place] for place in sorted(self._labelled.get(value, ()))]
 
     def put(self, content: Json) -> None:
         """Keep what the cluster says of an object, unless something newer is known."""
@@ -95,14 +105,28 @@ class Store:
 
     def _set(self, place: Place, kept: Json | None) -> None:
         before = self._objects.pop(place, None)
-        if before is not None and (uid := controller_uid(before)):
-            self._owned[uid].discard(place)
-            if not self._owned[uid]:
-                del self._owned[uid]
+        if before is not None:
+            _remove(self._owned, controller_uid(before), place)
+            _remove(self._labelled, self._value(before), place)
         if kept is not None:
             self._objects[place] = kept
-            if uid := controller_uid(kept):
-                self._owned.setdefault(uid, set()).add(place)
+            _add(self._owned, controller_uid(kept), place)
+            _add(self._labelled, self._value(kept), place)
+
+    def _value(self, content: Object) -> str:
+        return str((content["metadata"].get("labels") or {}).get(self.label) or "") if self.label else ""
+
+
+def _add(index: dict[str, set[Place]], key: str, place: Place) -> None:
+    if key:
+        index.setdefault(key, set()).add(place)
+
+
+def _remove(index: dict[str, set[Place]], key: str, place: Place) -> None:
+    if key:
+        index[key].discard(place)
+        if not index[key]:
+            del index[key]
 
 
 def version(content: Object) -> int:

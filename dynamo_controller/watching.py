@@ -59,7 +59,7 @@ class Watching:
         return self.stores.by_kind[kind]
 
     def _store(self, watched: Watched) -> Store:
-        return Store(watched.kind, watched.keep, self._listener(watched.route), self._passed)
+        return Store(watched.kind, watched.keep, self._listener(watched.route), self._passed, watched.labels)
 
     def _listener(self, route: Route) -> Listener:
         def listen(before: Object | None, now: Object | None) -> None:
