@@ -6,79 +6,15 @@ Where an outcome depends on a limit, the limit is short and the server would wai
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
 from dynamo_controller.adapters.http import HttpEndpoints, Limits
 from dynamo_render import Outcome
 from dynamo_render.kinds.shared.machine import HttpAnswer, HttpCall
+from tests.fakes.pods import AGES, Talk, answer, endless, redirect, saying, serving, silent
 
-Talk = Callable[[asyncio.StreamWriter], Awaitable[None]]
-"""Answers a request as it likes."""
-
-AGES = 600.0
 SHORT = 0.3
-
-
-class Server:
-    """A pod that talks as a test wants; *requests* are what it was sent."""
-
-    def __init__(self, talk: Talk) -> None:
-        self.talk = talk
-        self.requests: list[bytes] = []
-        self.heard = asyncio.Event()
-        self.at_once = self.most_at_once = 0
-        self.port = 0
-
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.at_once += 1
-        self.most_at_once = max(self.most_at_once, self.at_once)
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            request = await reader.readuntil(b"\r\n\r\n")
-            length = next((line for line in request.split(b"\r\n") if line.startswith(b"Content-Length")), b":0")
-            self.requests.append(request + await reader.readexactly(int(length.partition(b":")[2])))
-            self.heard.set()
-            await self.talk(writer)
-            await writer.drain()
-        self.at_once -= 1
-        writer.close()
-
-    def call(self, path: str = "/v1/loras", **more: object) -> HttpCall:
-        """Return a call to this server."""
-        url = f"http://127.0.0.1:{self.port}{path}"
-        given = {"id": url, "method": "POST", "url": url, "body": '{"lora_name":"a"}', "seconds": 20.0, **more}
-        return HttpCall(**given)  # type: ignore[arg-type]
-
-    def first_lines(self) -> list[str]:
-        return [request.partition(b"\r\n")[0].decode() for request in self.requests]
-
-
-@contextlib.asynccontextmanager
-async def serving(talk: Talk) -> AsyncIterator[Server]:
-    server = Server(talk)
-    listening = await asyncio.start_server(server.answer, "127.0.0.1", 0)
-    server.port = listening.sockets[0].getsockname()[1]
-    try:
-        yield server
-    finally:
-        listening.close()
-
-
-def saying(text: str) -> Talk:
-    async def talk(writer: asyncio.StreamWriter) -> None:
-        writer.write(text.encode())
-
-    return talk
-
-
-def answer(status: str, body: str = "", *headers: str) -> str:
-    return "\r\n".join([f"HTTP/1.1 {status}", f"Content-Length: {len(body.encode())}", *headers, "", body])
-
-
-def redirect(status: str, place: str) -> str:
-    return answer(status, "", f"Location: {place}")
 
 
 async def outcome(call: HttpCall, *others: HttpCall, limits: Limits | None = None) -> Outcome:
@@ -154,10 +90,6 @@ async def test_bytes_that_are_no_text_are_an_answer() -> None:
         assert (await outcome(server.call())).content.status == 200
 
 
-async def silent(_writer: asyncio.StreamWriter) -> None:
-    await asyncio.sleep(AGES)
-
-
 async def dripping(writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
     for _ in range(10**6):
@@ -203,13 +135,6 @@ async def test_ten_calls_are_made_at_once_and_no_more() -> None:
         found = await HttpEndpoints().call([server.call(f"/{index}") for index in range(40)])
         assert {each.sort for each in found.values()} == {"done"}
         assert server.most_at_once == 10
-
-
-async def endless(writer: asyncio.StreamWriter) -> None:
-    writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-    while True:
-        writer.write(b"x" * 65536)
-        await writer.drain()
 
 
 async def a_gigabyte(writer: asyncio.StreamWriter) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 
+from dynamo_controller.ports import Endpoints
 from dynamo_render import Outcome
 from dynamo_render.kinds.shared.machine import HttpAnswer, HttpCall
 
@@ -16,10 +17,12 @@ class FakeEndpoints:
     """`dynamo_controller.ports.Endpoints` in memory.
 
     *calls* are method and URL of every call; *loaded* are the adapters that each pod has. *answers* are what pods say
-    instead of doing it, by address without scheme and port; *silence* holds all calls back as long as it is set.
+    instead of doing it, by address without scheme and port; *silence* holds all calls back as long as it is set. With
+    *real* ones, these are called instead.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, real: Endpoints | None = None) -> None:
+        self._real = real
         self.calls: list[tuple[str, str]] = []
         self.loaded: dict[str, set[str]] = {}
         self.answers: dict[str, Outcome] = {}
@@ -27,6 +30,8 @@ class FakeEndpoints:
 
     async def call(self, calls: Sequence[HttpCall]) -> Mapping[str, Outcome]:
         await asyncio.sleep(0)  # as every request, it lets others go on
+        if self._real is not None:
+            return await self._real.call(calls)
         if self.silence is not None:
             await self.silence.wait()
         return {call.id: self._answered(call) for call in calls}

@@ -16,7 +16,7 @@ from dynamo_controller.adapters.http import HttpEndpoints
 from dynamo_controller.adapters.kubernetes import KubernetesCluster, Limits
 from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Manager, Outside
-from dynamo_controller.ports import UNREACHABLE, ClusterError, Object
+from dynamo_controller.ports import UNREACHABLE, ClusterError, Endpoints, Object
 from dynamo_controller.shell import Policy
 from dynamo_render import OperatorSettings
 from tests.fakes.stage import RecordingLog
@@ -95,13 +95,16 @@ async def running(
     policy: Policy | None = None,
     *,
     limits: Limits | None = None,
+    endpoints: Endpoints | None = None,
     **settings: Any,
 ) -> AsyncIterator[Running]:
     """Run the controller for one namespace or, without one, for all."""
     cluster, clock, log = await CountingCluster.connected(str(kubeconfig), limits=limits), SystemClock(), RecordingLog()
     cluster.writes = []
     events, chance = ClusterEvents(cluster, clock, log), Random(1)  # noqa: S311 - spreads delays
-    outside = Outside(cluster=cluster, clock=clock, events=events, log=log, chance=chance, endpoints=HttpEndpoints())
+    outside = Outside(
+        cluster=cluster, clock=clock, events=events, log=log, chance=chance, endpoints=endpoints or HttpEndpoints()
+    )
     given = {"etcd_address": "etcd:2379", "nats_address": "nats://nats:4222", "restricted_namespace": namespace}
     manager = Manager(outside, OperatorSettings.from_mapping({**given, **settings}), workers=4, policy=policy)
     stop = asyncio.Event()
