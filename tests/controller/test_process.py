@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dynamo_controller.adapters.authority import SystemAuthority
+from dynamo_controller.adapters.certificate_files import CertificateFiles
 from dynamo_controller.ports import ClusterError, Object, Request
 from dynamo_controller.settings import ControllerSettings
+from tests.cluster.processes import free_ports, is_open
+from tests.controller.test_admission import review
+from tests.controller.test_admitting import answer
 from tests.fakes.instance import Instance, world
 from tests.fakes.stage import graph, worker
 
@@ -214,3 +222,47 @@ async def test_a_restricted_process_writes_nothing_before_its_namespace_is_marke
         here.cluster.faults.clear()
         await here.later(15)
         assert here.cluster.names("DynamoComponentDeployment") == ["chat-frontend", "chat-worker"]
+
+
+async def listening(port: int) -> None:
+    """Return when somebody listens: a real port takes real time."""
+    async with asyncio.timeout(10):
+        while not is_open(port):  # noqa: ASYNC110 - a port has no event for it
+            await asyncio.sleep(0.01)
+
+
+async def test_a_process_whose_webhook_has_no_certificate_is_not_ready(tmp_path: Path) -> None:
+    """A Service sends nothing to a pod that could not answer."""
+    (port,) = free_ports(1)
+    own = ControllerSettings(webhook_address=f"localhost:{port}", webhook_certificates=str(tmp_path))
+    async with world() as here:
+        only = await here.start("only", own)
+        await listening(port)
+        await here.later(1)
+        assert await readiness(only) == (503, "webhook: there is no certificate yet\n")
+        pair = SystemAuthority().issued(["localhost"])
+        CertificateFiles(tmp_path).write(pair.certificate, pair.key)
+        await here.later(2)
+        assert await readiness(only) == (200, "ok\n")
+
+
+async def test_in_a_marked_namespace_the_webhook_lets_everything_through(tmp_path: Path) -> None:
+    """Another controller is responsible there, and has a webhook of its own."""
+    (port,) = free_ports(1)
+    pair = SystemAuthority().issued(["localhost"])
+    CertificateFiles(tmp_path).write(pair.certificate, pair.key)
+    own = ControllerSettings(webhook_address=f"localhost:{port}", webhook_certificates=str(tmp_path))
+    refused = json.dumps(review(graph(Worker=worker(ingress={"enabled": True})))).encode()
+
+    async def is_allowed() -> bool:
+        status, body = await answer(port, refused, pair)
+        assert status == 200
+        return bool(json.loads(body)["response"]["allowed"])
+
+    async with world() as here:
+        await here.start("wide", own, restricted_namespace="")
+        await listening(port)
+        assert not await is_allowed()
+        await here.start("near", ALONE, restricted_namespace="team")
+        await here.later(11)
+        assert await is_allowed()
