@@ -64,10 +64,9 @@ def pull_secrets(shell: Shell, namespace: str) -> Mapping[str, tuple[str, ...]]:
     if PROFILES[shell.settings.profile].image_references_follow_grammar:
         rule = "reference"
     found: dict[str, tuple[str, ...]] = {}
-    for secret in sorted(shell.stores.known(SECRET), key=lambda secret: str(secret["metadata"]["name"])):
-        if secret["metadata"]["namespace"] == namespace:
-            for host, names in _hosts(secret, rule, shell).items():
-                found[host] = (*found.get(host, ()), *names)
+    for secret in shell.stores.known(SECRET, namespace):
+        for host, names in _hosts(secret, rule, shell).items():
+            found[host] = (*found.get(host, ()), *names)
     return found
 
 
@@ -86,9 +85,8 @@ def _hosts(secret: Object, rule: registries.Rule, shell: Shell) -> Mapping[str, 
 def _account(shell: Shell, namespace: str) -> str | None:
     offered = (
         account["metadata"]["name"]
-        for account in shell.stores.known(ACCOUNT)
-        if account["metadata"]["namespace"] == namespace
-        and (account["metadata"].get("labels") or {}).get(POD_LABEL) == "true"
+        for account in shell.stores.known(ACCOUNT, namespace)
+        if (account["metadata"].get("labels") or {}).get(POD_LABEL) == "true"
     )
     return min(offered, default=None)
 

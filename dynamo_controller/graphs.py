@@ -8,7 +8,6 @@ from typing import cast
 import attrs
 
 from dynamo_controller.ports import ClusterError, Kind, Object
-from dynamo_controller.projection import GRAPH_LABEL
 from dynamo_controller.reconcile import Recipe, Sight
 from dynamo_controller.shell import Shell
 from dynamo_render.kinds.dynamo_graph_deployment import live_services, observation, status
@@ -21,15 +20,8 @@ SCALING_GROUP = Kind("grove.io/v1alpha1", "PodCliqueScalingGroup")
 
 
 def _cliques(resource: Object, shell: Shell) -> list[Object]:
-    """Return what Grove has made for a graph; it belongs to Grove's own object and carries the graph's name."""
-    metadata = resource["metadata"]
-    return [
-        live
-        for kind in (CLIQUE, SCALING_GROUP)
-        for live in shell.stores.all(kind)
-        if live["metadata"]["namespace"] == metadata["namespace"]
-        and (live["metadata"].get("labels") or {}).get(GRAPH_LABEL) == metadata["name"]
-    ]
+    """Return what Grove has made for a graph: its own object has it."""
+    return [live for kind in (CLIQUE, SCALING_GROUP) for live in shell.stores.belonging(kind, resource)]
 
 
 def _observe(sight: Sight) -> Sight:

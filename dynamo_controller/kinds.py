@@ -37,13 +37,17 @@ CALLING = frozenset({MODEL})
 
 @attrs.frozen(eq=False)
 class Watched:
-    """What is watched of one kind: what is *kept*, whom a change concerns, and what selects objects."""
+    """What is watched of one kind: what is *kept*, whom a change concerns, what selects objects.
+
+    *belongs* names what else an object belongs to in its namespace.
+    """
 
     kind: Kind
     keep: Projection
     route: Route
     fields: str = ""
     labels: str = ""
+    belongs: Callable[[Object], str] = lambda _content: ""
 
 
 WATCHED: tuple[Watched, ...] = (
@@ -56,8 +60,8 @@ WATCHED: tuple[Watched, ...] = (
     Watched(SECRET, projection.pull_secret, routes.pull_secret, f"type={PULL_SECRET_TYPE}"),
     Watched(ACCOUNT, projection.account, routes.account),
     Watched(CLAIM, projection.claim, routes.claim),
-    Watched(CLIQUE, projection.clique, routes.clique),
-    Watched(SCALING_GROUP, projection.clique, routes.clique),
+    Watched(CLIQUE, projection.clique, routes.clique, belongs=projection.graph_of),
+    Watched(SCALING_GROUP, projection.clique, routes.clique, belongs=projection.graph_of),
     *(
         Watched(Kind(api_version, kind), projection.child, routes.child)
         for api_version, kind in (

@@ -64,8 +64,20 @@ def claim(content: Json) -> Json:
 
 
 def clique(content: Json) -> Json | None:
-    """Return an object that Grove has made for a graph, as its label says; None of others."""
-    return whole(content) if GRAPH_LABEL in (content["metadata"].get("labels") or {}) else None
+    """Return an object that Grove has made for a graph; None of others."""
+    return whole(content) if graph_of(content) else None
+
+
+def graph_of(content: Object) -> str:
+    """Return the name of the graph that Grove has made an object for; empty where it is for none.
+
+    Cliques carry the labels of their template. A scaling group has no template: its owner has the name of the graph.
+    """
+    named = (content["metadata"].get("labels") or {}).get(GRAPH_LABEL)
+    owners = [
+        each["name"] for each in content["metadata"].get("ownerReferences") or () if each.get("kind") == "PodCliqueSet"
+    ]
+    return str(named or (owners[0] if owners else ""))
 
 
 def account(content: Json) -> Json | None:

@@ -9,7 +9,7 @@ from dynamo_controller.apply import ADAPTER
 from dynamo_controller.components import COMPONENT
 from dynamo_controller.graphs import GRAPH
 from dynamo_controller.ports import Kind, Object
-from dynamo_controller.projection import GRAPH_LABEL, POD_LABEL
+from dynamo_controller.projection import POD_LABEL, graph_of
 from dynamo_controller.rollouts import ALLOWED_BY
 from dynamo_controller.shell import Key, Stores
 from dynamo_controller.store import controller
@@ -34,8 +34,8 @@ def graph(before: Object | None, now: Object | None, stores: Stores) -> Iterator
     if before is not None and now is not None and _allowed_profile(before) != _allowed_profile(now):
         yield from map(key_of, stores.by_kind[COMPONENT].owned_by(now["metadata"]["uid"]))
     for key in found:
-        for adapter in stores.all(ADAPTER):
-            if adapter["metadata"]["namespace"] == key.namespace and adapter["spec"]["dgdRef"]["name"] == key.name:
+        for adapter in stores.inside(ADAPTER, key.namespace):
+            if adapter["spec"]["dgdRef"]["name"] == key.name:
                 yield key_of(adapter)
 
 
@@ -59,9 +59,9 @@ def claim(before: Object | None, now: Object | None, stores: Stores) -> Iterator
     if before is not None and now is not None:
         return
     metadata = (before or now or {"metadata": {}})["metadata"]
-    for each in stores.all(GRAPH):
+    for each in stores.inside(GRAPH, metadata.get("namespace", "")):
         listed = (each.get("spec") or {}).get("pvcs") or ()
-        if each["metadata"]["namespace"] == metadata["namespace"] and metadata["name"] in _names(listed):
+        if metadata["name"] in _names(listed):
             yield key_of(each)
 
 
@@ -72,7 +72,7 @@ def _names(listed: Iterable[Object]) -> set[str]:
 def clique(before: Object | None, now: Object | None, _stores: Stores) -> Iterator[Key]:
     """Yield the graphs that a changed object of Grove belongs to."""
     for each in (before, now):
-        name = ((each or {}).get("metadata", {}).get("labels") or {}).get(GRAPH_LABEL)
+        name = graph_of(each) if each is not None else ""
         if each is not None and name:
             yield Key(GRAPH, each["metadata"]["namespace"], name)
 
@@ -113,7 +113,6 @@ def _allowed_profile(resource: Object) -> str | None:
 
 
 def _all_in(content: Object | None, stores: Stores) -> Iterator[Key]:
-    for kind in (GRAPH, COMPONENT):
-        for resource in stores.all(kind):
-            if content is not None and resource["metadata"]["namespace"] == content["metadata"]["namespace"]:
-                yield key_of(resource)
+    if content is not None:
+        for kind in (GRAPH, COMPONENT):
+            yield from map(key_of, stores.inside(kind, content["metadata"]["namespace"]))

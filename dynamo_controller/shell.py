@@ -58,8 +58,19 @@ class Stores:
         store = self.by_kind.get(kind)
         return iter(store or ())
 
-    def known(self, kind: Kind, labels: Mapping[str, str] | None = None) -> Iterator[Object]:
-        """Yield all objects of a kind, or at least those with these *labels*.
+    def inside(self, kind: Kind, namespace: str) -> list[Object]:
+        """Return all known objects of a kind in a namespace, by name."""
+        store = self.by_kind.get(kind)
+        return store.inside(namespace) if store else []
+
+    def belonging(self, kind: Kind, graph: Object) -> list[Object]:
+        """Return all known objects of a kind that Grove has made for a graph, by name."""
+        store = self.by_kind.get(kind)
+        metadata = graph["metadata"]
+        return store.belonging(metadata["namespace"], metadata["name"]) if store else []
+
+    def known(self, kind: Kind, namespace: str, labels: Mapping[str, str] | None = None) -> list[Object]:
+        """Return all objects of a kind in a namespace, or at least those there with these *labels*.
 
         Raises ClusterError where the cluster has never let us ask for them.
         """
@@ -67,8 +78,8 @@ class Stores:
         if store is not None and store.trouble is not None:
             raise store.trouble
         if store is not None and labels and store.label in labels:
-            return iter(store.labelled(labels[store.label]))
-        return self.all(kind)
+            return store.labelled(labels[store.label])
+        return self.inside(kind, namespace)
 
     def owned_by(self, uid: str) -> list[Object]:
         """Return all known objects whose controller has this *uid*."""

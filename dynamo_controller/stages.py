@@ -157,7 +157,9 @@ class Pass:
 async def _found(lookup: Lookup, shell: Shell) -> tuple[Object, ...]:
     kind = Kind(lookup.api_version, lookup.kind)
     if kind in COMPLETE and shell.settings.restricted_namespace in ("", lookup.namespace):
-        return tuple(live for live in shell.stores.known(kind, dict(lookup.labels)) if lookup.takes(live))
+        return tuple(
+            live for live in shell.stores.known(kind, lookup.namespace, dict(lookup.labels)) if lookup.takes(live)
+        )
     if lookup.name:
         live = await shell.cluster.get(kind, lookup.namespace, lookup.name)
         return () if live is None else (live,)

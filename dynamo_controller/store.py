@@ -6,6 +6,7 @@ Never asks the cluster. A store does not go back: what is older than what it hol
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from dynamo_controller.ports import ClusterError, Json, Kind, Object
 
@@ -31,21 +32,26 @@ class Store:
         keep: Projection,
         listener: Listener,
         passing: Callable[[Object], None] = lambda _content: None,
+        *,
         label: str = "",
+        belongs: Callable[[Object], str] = lambda _content: "",
     ) -> None:
         """Start empty; *passing* is told every object that is put or dropped, also of those that are not kept.
 
-        Objects are found by the value of *label*, if one is given.
+        Objects are found by the value of *label*, if one is given, and by what *belongs* names in their namespace.
         """
         self.kind = kind
         self.trouble: ClusterError | None = None
         self._keep = keep
         self._listener = listener
         self._passing = passing
+        self._belongs = belongs
         self._objects: dict[Place, Json] = {}
         self._owned: dict[str, set[Place]] = {}
         self.label = label
         self._labelled: dict[str, set[Place]] = {}
+        self._inside: dict[str, set[Place]] = {}
+        self._belonging: dict[Place, set[Place]] = {}
 
     def __iter__(self) -> Iterator[Object]:
         """Yield all objects."""
@@ -62,6 +68,14 @@ class Store:
     def labelled(self, value: str) -> list[Object]:
         """Return the objects whose label has this *value*, by place."""
         return [self._objects[place] for place in sorted(self._labelled.get(value, ()))]
+
+    def inside(self, namespace: str) -> list[Object]:
+        """Return the objects of a namespace, by name."""
+        return [self._objects[place] for place in sorted(self._inside.get(namespace, ()))]
+
+    def belonging(self, namespace: str, name: str) -> list[Object]:
+        """Return the objects of a namespace that belong to *name*, by name."""
+        return [self._objects[place] for place in sorted(self._belonging.get((namespace, name), ()))]
 
     def put(self, content: Json) -> None:
         """Keep what the cluster says of an object, unless something newer is known."""
@@ -106,27 +120,27 @@ class Store:
     def _set(self, place: Place, kept: Json | None) -> None:
         before = self._objects.pop(place, None)
         if before is not None:
-            _remove(self._owned, controller_uid(before), place)
-            _remove(self._labelled, self._value(before), place)
+            for index, key in self._keys(place, before):
+                index[key].discard(place)
+                if not index[key]:
+                    del index[key]
         if kept is not None:
             self._objects[place] = kept
-            _add(self._owned, controller_uid(kept), place)
-            _add(self._labelled, self._value(kept), place)
+            for index, key in self._keys(place, kept):
+                index.setdefault(key, set()).add(place)
+
+    def _keys(self, place: Place, content: Object) -> Iterator[tuple[dict[Any, set[Place]], Any]]:
+        """Yield where an object stands in each index."""
+        yield self._inside, place[0]
+        if uid := controller_uid(content):
+            yield self._owned, uid
+        if value := self._value(content):
+            yield self._labelled, value
+        if name := self._belongs(content):
+            yield self._belonging, (place[0], name)
 
     def _value(self, content: Object) -> str:
         return str((content["metadata"].get("labels") or {}).get(self.label) or "") if self.label else ""
-
-
-def _add(index: dict[str, set[Place]], key: str, place: Place) -> None:
-    if key:
-        index.setdefault(key, set()).add(place)
-
-
-def _remove(index: dict[str, set[Place]], key: str, place: Place) -> None:
-    if key:
-        index[key].discard(place)
-        if not index[key]:
-            del index[key]
 
 
 def version(content: Object) -> int:

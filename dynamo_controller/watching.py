@@ -59,7 +59,8 @@ class Watching:
         return self.stores.by_kind[kind]
 
     def _store(self, watched: Watched) -> Store:
-        return Store(watched.kind, watched.keep, self._listener(watched.route), self._passed, watched.labels)
+        heard = self._listener(watched.route)
+        return Store(watched.kind, watched.keep, heard, self._passed, label=watched.labels, belongs=watched.belongs)
 
     def _listener(self, route: Route) -> Listener:
         def listen(before: Object | None, now: Object | None) -> None:

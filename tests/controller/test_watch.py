@@ -232,3 +232,34 @@ async def test_a_mistake_about_one_object_does_not_end_the_watch() -> None:
         await stage.wait(60)
         assert ("added", "b") in stage.changes
         assert len(stage.log.mistakes()) == 1
+
+
+def test_a_store_finds_what_belongs_together_in_its_namespace_only() -> None:
+    store = Store(CONFIG, projection.whole, lambda _before, _now: None, belongs=lambda each: each["data"]["of"])
+
+    def content(namespace: str, name: str, of: str, version: str) -> Json:
+        metadata = {"name": name, "namespace": namespace, "uid": name, "resourceVersion": version}
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"of": of}}
+
+    for each in (("a", "x", "one", "1"), ("a", "y", "one", "2"), ("b", "x", "one", "3"), ("a", "z", "two", "4")):
+        store.put(content(*each))
+    store.put(content("a", "y", "two", "5"))
+    assert [each["metadata"]["name"] for each in store.belonging("a", "one")] == ["x"]
+    assert [each["metadata"]["name"] for each in store.belonging("a", "two")] == ["y", "z"]
+    assert [each["metadata"]["name"] for each in store.inside("b")] == ["x"]
+
+
+def test_what_a_store_has_dropped_belongs_to_nothing() -> None:
+    store = Store(CONFIG, projection.whole, lambda _before, _now: None, belongs=lambda _each: "one")
+    metadata = {"name": "x", "namespace": "a", "uid": "x", "resourceVersion": "1"}
+    content: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    store.put(content)
+    store.drop(content)
+    assert (store.belonging("a", "one"), store.inside("a")) == ([], [])
+
+
+def test_a_scaling_group_of_grove_belongs_to_the_graph_that_its_owner_is_named_after() -> None:
+    owner = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "chat", "uid": "u", "controller": True}
+    group: Json = {"metadata": {"name": "chat-0-decode", "ownerReferences": [owner]}}
+    assert projection.graph_of(group) == "chat"
+    assert projection.graph_of({"metadata": {"name": "somebody-elses"}}) == ""
