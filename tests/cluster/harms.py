@@ -18,6 +18,9 @@ Json = dict[str, Any]
 
 POLL = 0.02
 OF_WATCH = "watch"
+ABOUT_ITSELF = ("events", "leases")
+"""Kinds of which the controller writes what is no part of a graph."""
+
 WRITES = {"PATCH": "patch", "POST": "create", "PUT": "update", "DELETE": "delete"}
 
 
@@ -42,8 +45,8 @@ class Asked:
 
     @property
     def is_write(self) -> bool:
-        """Whether the request changes something that is not an event."""
-        return self.method in WRITES and "dryRun" not in self.query and self.resource != "events"
+        """Whether the request changes something that is not an event or a Lease."""
+        return self.method in WRITES and "dryRun" not in self.query and self.resource not in ABOUT_ITSELF
 
     @property
     def is_accepted(self) -> bool:
