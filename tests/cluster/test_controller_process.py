@@ -250,6 +250,28 @@ def test_probes_and_metrics_tell_how_things_are(cluster: Bench, tmp_path: Path) 
         until(lambda: only.samples(counted, **graphs) == [], "no stale count", only)
 
 
+def test_an_event_that_happens_again_raises_a_count_also_in_the_next_process(cluster: Bench, tmp_path: Path) -> None:
+    namespace = "process-events"
+    cluster.ensure_namespaces([namespace])
+    foreign = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "chat-worker", "namespace": namespace}}
+    cluster.client.create({**foreign, "spec": {"ports": [{"port": 1}]}})
+
+    def counts() -> list[int]:
+        listed = cluster.client.get("v1", "Event", namespace=namespace)["items"]
+        return [each["count"] for each in listed if each["reason"] == "ForeignObject"]
+
+    make_graph(cluster, namespace)
+    with started(cluster, tmp_path, "first", restricted_namespace=namespace) as first:
+        until(lambda: counts() == [1], "an event", first)
+    # The status that told of it is lost, so that the next process tells it again.
+    path = f"/apis/{OURS}/namespaces/{namespace}/dynamocomponentdeployments/chat-worker/status"
+    wiped = cluster.client.send("PATCH", path, {"status": None}, "application/merge-patch+json")
+    assert not wiped.is_refusal, wiped.message
+    with started(cluster, tmp_path, "second", restricted_namespace=namespace) as second:
+        until(lambda: counts() == [2], "a higher count", second)
+        assert not second.says("was not recorded")
+
+
 def test_a_server_that_does_not_answer_makes_the_process_unready_until_it_does(cluster: Bench, tmp_path: Path) -> None:
     """F15: the API server sleeps for longer than the lead lasts; the process lives on and leads again."""
     namespace = "process-silence"
