@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from random import Random
 from typing import Any
 
 import pytest
 
+from dynamo_controller import commands
+from dynamo_controller.events import ClusterEvents
+from dynamo_controller.manager import Outside
 from dynamo_controller.ports import ClusterError
-from dynamo_render import Outcome
+from dynamo_render import OperatorSettings, Outcome
+from tests.fakes.clock import FakeClock
 from tests.fakes.cluster import FakeCluster
 from tests.fakes.endpoints import saying
-from tests.fakes.stage import Stage, graph
+from tests.fakes.stage import RecordingLog, Stage, graph
 
 Json = dict[str, Any]
 MODEL = "DynamoModel"
@@ -396,3 +401,39 @@ async def test_slices_that_may_not_be_listed_do_not_hold_up_a_deletion() -> None
         await stage.remove(MODEL, "law")
         assert stage.cluster.names(MODEL) == []
         assert "CleanupFailed" in stage.event_reasons()
+
+
+async def planned(stage: Stage) -> list[str]:
+    """Return the lines of a plan for the stage's cluster; its pods are the stage's."""
+    clock, log = FakeClock(), RecordingLog()
+    outside = Outside(
+        cluster=stage.cluster,
+        clock=clock,
+        events=ClusterEvents(stage.cluster, clock, log),
+        log=log,
+        chance=Random(1),  # noqa: S311 - spreads delays
+        endpoints=stage.endpoints,
+    )
+    render = OperatorSettings(restricted_namespace="team")
+    return (await commands.plan(outside, stage.cluster.for_dry_runs(), render)).lines()
+
+
+async def test_a_plan_for_a_new_model_lists_that_it_will_be_held_and_calls_nobody() -> None:
+    stage = Stage()
+    stage.cluster.put(a_slice("10.0.0.1"))
+    stage.cluster.put(model())
+    lines = await planned(stage)
+    assert lines[0] == "change DynamoModel team/law"
+    assert any("finalizers" in line for line in lines[1:])
+    assert sum(not line.startswith(" ") for line in lines) == 1
+    assert stage.endpoints.calls == []
+    assert "finalizers" not in stage.cluster.find(MODEL, "law")["metadata"]
+
+
+async def test_a_plan_for_models_in_place_is_empty() -> None:
+    async with Stage() as stage:
+        await stage.add(a_slice("10.0.0.1"))
+        await stage.add(model())
+        before = len(stage.endpoints.calls)
+        assert await planned(stage) == []
+        assert len(stage.endpoints.calls) == before
