@@ -152,9 +152,9 @@ def test_f26_fields_of_a_later_release_are_kept_by_every_write(server: Bench) ->
             adapter = server.client.path(OURS, ADAPTER, "chat-worker", "team")
             scaled = {"spec": {"replicas": 3}}
             assert not server.client.send("PATCH", f"{adapter}/scale", scaled, MERGE_PATCH).is_refusal
-            await at_work.until(lambda: replicas(server) == 3)
+            await at_work.until(lambda: live_graph(server)["spec"]["services"]["Worker"]["replicas"] == 3)
+            await at_work.quiet()
             live = live_graph(server)
-            assert live["spec"]["services"]["Worker"]["replicas"] == 3
             assert (live["spec"]["later"], live["spec"]["services"]["Worker"]["later"]) == (kept, kept)
             assert live["status"]["later"] == "kept"
             assert live["status"]["conditions"]

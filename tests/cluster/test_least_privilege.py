@@ -130,19 +130,22 @@ def played(
 ) -> Iterator[Installed]:
     """An installation whose stories have been played, with a new start of the program in the middle."""
     place = installed(audited, request.param, tmp_path_factory.mktemp(request.param))
-    with place.running() as log:
-        _played(privileges.STORIES[:2], place, log)
-    spoilt = {"data": {"tls.crt": "", "tls.key": "", "ca.crt": ""}}
-    path = place.bench.client.path("v1", "Secret", "webhook-server-cert", place.installation.namespace)
-    place.bench.client.send("PATCH", path, spoilt, "application/merge-patch+json")
-    with place.running() as log:
-        _played(privileges.STORIES[2:], place, log)
-    yield place
-    place.unhook()
+    try:
+        with place.running() as log:
+            _played(privileges.STORIES[:2], place, log)
+        spoilt = {"data": {"tls.crt": "", "tls.key": "", "ca.crt": ""}}
+        path = place.bench.client.path("v1", "Secret", "webhook-server-cert", place.installation.namespace)
+        place.bench.client.send("PATCH", path, spoilt, "application/merge-patch+json")
+        with place.running() as log:
+            _played(privileges.STORIES[2:], place, log)
+        yield place
+    finally:
+        place.unhook()
 
 
 def _played(stories: Any, place: Installed, log: Path) -> None:
-    processes.wait_until(lambda: '"ready"' in log.read_text(), seconds=LIMIT, what="ready controller")
+    words = ('"ready"', '"webhook: certificate loaded"')
+    processes.wait_until(lambda: all(each in log.read_text() for each in words), seconds=LIMIT, what="controller")
     for story in stories:
         try:
             story(place.team)
@@ -170,8 +173,10 @@ OTHERS = [each for each in OWN if each not in WATCHED]
 def place(audited: tuple[Bench, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     """An installation for the whole cluster, for stories that fail."""
     made = installed(audited, "cluster", tmp_path_factory.mktemp("without"))
-    yield made
-    made.unhook()
+    try:
+        yield made
+    finally:
+        made.unhook()
 
 
 @contextlib.contextmanager
