@@ -36,6 +36,13 @@ def test_the_map_names_exactly_the_layers_of_the_contract_in_order() -> None:
     assert [" | ".join(names) for names in named] == layers()
 
 
+def test_the_controllers_document_names_exactly_the_layers_of_its_contract_in_order() -> None:
+    text = (ROOT / "docs" / "controller" / "README.md").read_text(encoding="utf-8")
+    rows = text.partition("## Layers")[2].partition("\n## ")[0].splitlines()
+    named = [sorted(re.findall(r"`([^`]+)`", row.split("|")[1])) for row in rows if row.startswith("| `")]
+    assert named == [sorted(layer.split(" | ")) for layer in contracts()["controller-layers"]["layers"]]
+
+
 def test_the_contract_on_asking_covers_every_layer_below_the_command_line() -> None:
     """A room added to the layers and forgotten there could read the clock."""
     inside = {f"dynamo_render.{name}" for layer in layers() for name in layer.split(" | ")}
