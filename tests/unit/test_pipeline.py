@@ -101,10 +101,18 @@ def test_problems_of_the_plan_come_with_those_of_the_schema() -> None:
     assert paths(refused.value) == {"spec.services.A.replicas", "spec.services.B.resources.limits.cpu"}
 
 
-def test_what_planning_says_of_a_place_that_the_schema_refuses_is_left_out() -> None:
-    """Planning sees a cache without a mount point, because the schema took the wrong one out."""
+def test_planning_names_places_as_they_were_given() -> None:
+    """It sees a list without the entry that the schema refuses."""
     cache = {"name": "models", "useAsCompilationCache": True}
-    broken = graph(A={**service(componentType="worker"), "volumeMounts": [{**cache, "mountPoint": 1}]})
+    broken = graph(A={**service(), "volumeMounts": ["models", cache]})
+    with pytest.raises(InvalidResource) as refused:
+        render(broken)
+    assert paths(refused.value) == {"spec.services.A.volumeMounts[0]", "spec.services.A.volumeMounts[1].mountPoint"}
+
+
+def test_what_planning_misses_because_it_was_taken_out_is_left_out() -> None:
+    """A claim without a name would be no claim."""
+    broken = graph(A={**service(), "volumeMounts": [{"name": 1, "mountPoint": "/models"}]})
     with pytest.raises(InvalidResource) as refused:
         render(broken)
     assert [problem.rule for problem in refused.value.problems] == ["schema/type"]
