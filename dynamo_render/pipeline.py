@@ -18,7 +18,9 @@ from dynamo_render.settings import OperatorSettings
 from dynamo_render.values import Value, frozen
 from dynamo_render.workloads import WORKLOADS
 
-_ROOMS: tuple[Mapping[str, Any], ...] = (WORKLOADS, COMPONENT_SATELLITES, GRAPH_SATELLITES, REQUEST_SATELLITES)
+_ROOM_OF: Mapping[str, Mapping[str, Any]] = {
+    entry: room for room in (WORKLOADS, COMPONENT_SATELLITES, GRAPH_SATELLITES, REQUEST_SATELLITES) for entry in room
+}
 
 
 @frozen
@@ -151,6 +153,5 @@ def built(plan: ResourcePlan) -> tuple[tuple[manifest.Manifest, ...], tuple[Owne
 
 def objects_of(step: Step) -> tuple[manifest.Manifest, ...]:
     """Return the objects of one step, as the entry that it names builds them."""
-    room = next(room for room in _ROOMS if step.entry in room)
-    objects: tuple[manifest.Manifest, ...] = room[step.entry].build(step.plan)
+    objects: tuple[manifest.Manifest, ...] = _ROOM_OF[step.entry][step.entry].build(step.plan)
     return objects

@@ -586,8 +586,11 @@ _CONTAINERS: Final = frozenset({dict, list})
 
 def copied(value: Any) -> Any:
     """Return a copy of a plain JSON value that shares no list or mapping with it."""
-    if type(value) is dict:
-        return {key: copied(entry) if type(entry) in _CONTAINERS else entry for key, entry in value.items()}
-    if type(value) is list:
-        return [copied(entry) if type(entry) in _CONTAINERS else entry for entry in value]
-    return value
+    kind = type(value)
+    if kind is not dict and kind is not list:
+        return value
+    copy = value.copy()
+    for place, entry in value.items() if kind is dict else enumerate(value):
+        if type(entry) is dict or type(entry) is list:
+            copy[place] = copied(entry)
+    return copy

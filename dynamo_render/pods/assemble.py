@@ -45,7 +45,8 @@ def assembled(plan: PodPlan, role: Role, *, until: str | None = None) -> Json:
 
 
 def _component_type(draft: Draft, plan: PodPlan) -> None:
-    draft.container = {**plan.container, **structural.copied(plan.probes)}
+    probes = plan.probes if plan.is_shared else structural.copied(plan.probes)  # shared pods are copied as a whole
+    draft.container = {**plan.container, **probes}
 
 
 def _main_container(draft: Draft, plan: PodPlan) -> None:
