@@ -11,7 +11,7 @@ from dynamo_controller.ports import ClusterError
 from tests.controller.test_crashes import DeathAt
 from tests.fakes.cluster import FakeCluster
 from tests.fakes.stage import Stage
-from tests.request_passes import DATA, config_map, generated, in_state, output, request, role
+from tests.request_passes import DATA, config_map, generated, in_state, job, output, request, role
 
 Json = dict[str, Any]
 REQUEST, GRAPH, JOB = "DynamoGraphDeploymentRequest", "DynamoGraphDeployment", "Job"
@@ -329,6 +329,21 @@ async def test_requests_at_rest_cost_nothing() -> None:
         stage.manager.wake_everything()
         await stage.later(3600)
         assert stage.cluster.writes == before
+
+
+async def test_a_new_controller_finds_a_thousand_requests_at_rest_and_writes_nothing() -> None:
+    stage = Requests()
+    for index in range(1000):
+        state = ("Ready", "Failed", "DeploymentDeleted", "Profiling")[index % 4]
+        name = f"r{index}"
+        stage.cluster.put(copy.deepcopy(in_state(state, request(name))))
+        if state == "Profiling":
+            stage.cluster.put(copy.deepcopy(job(name=name)))
+    before = list(stage.cluster.writes)
+    async with stage:
+        await stage.later(60)
+        assert stage.cluster.writes == before
+        assert stage.event_reasons() == []
 
 
 async def test_the_status_of_the_shipped_profile_keeps_nulls() -> None:
