@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from tests.conformance import story_states
-from tests.conformance.story_states import ADAPTER, COMPONENT, GRAPH, Json, Path, State
+from tests.conformance.story_states import ADAPTER, COMPONENT, GRAPH, MODEL, Json, Path, State
 
 EXISTS = "exists"
 """The field of an object that one side has and the other has not."""
@@ -74,7 +74,7 @@ def _unequal(recorded: State, ours: State) -> Iterator[tuple[str, Path, Any, Any
     for place in sorted(recorded.objects.keys() | ours.objects.keys()):
         his, own = recorded.objects.get(place), ours.objects.get(place)
         # Whether resources of our group exist is told above, and not all of them are recorded with their content.
-        is_told = place.startswith((GRAPH, COMPONENT, ADAPTER)) and (his is None or own is None)
+        is_told = place.startswith((GRAPH, COMPONENT, ADAPTER, MODEL)) and (his is None or own is None)
         if place not in recorded.unknown and not is_told:
             yield from _unequal_parts(place, his, own, story_states.unequal_leaves)
 

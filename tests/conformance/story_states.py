@@ -25,6 +25,7 @@ UID = "(uid)"
 OURS = "nvidia.com/v1alpha1"
 GRAPH, COMPONENT = "DynamoGraphDeployment", "DynamoComponentDeployment"
 ADAPTER = "DynamoGraphDeploymentScalingAdapter"
+MODEL = "DynamoModel"
 
 _SERVER_METADATA = (
     *("uid", "resourceVersion", "creationTimestamp", "managedFields", "generation", "namespace", "selfLink"),
@@ -85,13 +86,20 @@ def live_state(step: Json, contents: Iterable[Json], namespace: str, *, settled:
     """Return the state of *namespace*, which holds *contents*, after *step*."""
     held = list(contents)
     text = json.dumps(held).replace(namespace, NAMESPACE)
-    for live in held:
-        text = text.replace(live["metadata"]["uid"], UID)
+    for uid in {uid for live in held for uid in _uids(live)}:
+        text = text.replace(uid, UID)
     masked = json.loads(text)
     resources = {place(live): resource_state(_recorded_form(live)) for live in masked if live["apiVersion"] == OURS}
     objects = {place(live): comparable(live) for live in masked if live["kind"] != GRAPH}
     written = {place(live): live for live in masked if live["apiVersion"] == OURS}
     return State(step, resources, objects, written, settled=settled)
+
+
+def _uids(live: Json) -> Iterator[str]:
+    """Yield the uid of an object and those of its owners, who may be gone."""
+    metadata = live["metadata"]
+    yield metadata["uid"]
+    yield from (owner["uid"] for owner in metadata.get("ownerReferences") or ())
 
 
 def place(content: Json) -> str:
