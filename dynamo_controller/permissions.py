@@ -385,24 +385,3 @@ def of(subject: Subject, mode: Mode, scope: Scope) -> Iterator[Permission]:
     for each in PERMISSIONS:
         if each.subject == subject and mode in each.modes and each.scope == scope:
             yield each
-
-
-def table(subject: Subject) -> list[str]:
-    """Return the rows of the documents' table about one account, as Markdown."""
-    rows = ["| Group | Resources | Verbs | Where | Mode | Reason |", "|---|---|---|---|---|---|"]
-    places = {"resources": "where resources are", "cluster": "cluster", "lead": "namespace of the leader's Lease"}
-    for each in PERMISSIONS:
-        if each.subject == subject:
-            resources = ", ".join(f"`{name}`" for name in each.resources)
-            mode = "both" if each.modes == BOTH else each.modes[0]
-            where = f"{places[each.scope]}{_about[each.only]}"
-            group = f"`{each.group}`" if each.group else "core"
-            rows.append(f"| {group} | {resources} | {', '.join(each.verbs)} | {where} | {mode} | {each.reason} |")
-    return rows
-
-
-_about = {
-    "": "",
-    CONFIGURATION: ", the controller's own only",
-    COMPONENT_ROLES: ", the component roles only",
-}
