@@ -6,13 +6,11 @@ where it is; what is done stays done, and the next pass goes on from there.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Container, Iterable, Sequence
 
 import attrs
 
-from dynamo_controller import adoption, fields, ownership
+from dynamo_controller import adoption, digest, fields, ownership
 from dynamo_controller.ports import ClusterError, Json, Kind, Object
 from dynamo_controller.shell import Key, Place, Shell
 from dynamo_render.kube import live as live_parts
@@ -140,7 +138,7 @@ class Applier:
             # The count is the adapter's own: an apply must not write back what somebody has just scaled.
             wanted = {**wanted, "spec": {**wanted["spec"], "replicas": live["spec"]["replicas"]}}
             pinned["resourceVersion"] = live["metadata"]["resourceVersion"]
-        if self._is_settled(wanted, live) or not fields.needs_apply(wanted, live):
+        if self._is_settled(wanted, live):
             self.outcome.live.append(live)
             return
         if paths := fields.emptied(wanted, live):
@@ -179,7 +177,7 @@ class Applier:
         self.outcome.live.append(stored)
         self.shell.stores.remember(stored)
         if before is not None and _version(before) == _version(stored):
-            self.shell.settled[stored["metadata"]["uid"]] = _version(stored), _digest(wanted)
+            self.shell.settled[stored["metadata"]["uid"]] = _version(stored), digest.of(wanted)
             return
         self.outcome.writes += 1
         verb = "Create" if word == "Created" else "Update"
@@ -209,9 +207,14 @@ class Applier:
         return f"Delete{kind}", f"Deleted {kind} {name}"
 
     def _is_settled(self, wanted: Json, live: Object) -> bool:
-        """Whether the server has said before that applying *wanted* to this version changes nothing."""
-        known = self.shell.settled.get(live["metadata"]["uid"])
-        return known is not None and known[0] == _version(live) and known[1] == _digest(wanted)
+        """Whether applying *wanted* would change nothing; what was found out about this version is not asked again."""
+        uid, found = live["metadata"]["uid"], (_version(live), digest.of(wanted))
+        if self.shell.settled.get(uid) == found:
+            return True
+        if fields.needs_apply(wanted, live):
+            return False
+        self.shell.settled[uid] = found
+        return True
 
 
 class _named:  # noqa: N801 - reads as a statement
@@ -243,7 +246,3 @@ def _pinned(content: Json, metadata: Json) -> Json:
 
 def _version(content: Object) -> str:
     return str(content["metadata"].get("resourceVersion", ""))
-
-
-def _digest(content: Json) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

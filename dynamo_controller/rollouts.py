@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 import attrs
 
-from dynamo_controller import fields
+from dynamo_controller import digest, fields
 from dynamo_controller.ports import Kind, Object
 from dynamo_controller.projection import is_applied_by_us
 from dynamo_controller.shell import Shell, Stores
@@ -81,7 +81,7 @@ async def chosen(resource: Object, shell: Shell, look: Look[Seen]) -> Choice:
     """Return what a pass over *resource* goes by. Raises what *look* raises under the profile that is set."""
     profile = shell.settings.profile
     seen, rendered = await look(profile)
-    touched = touched_by(rendered, shell.stores)
+    touched = touched_by(rendered, shell)
     if not touched or is_allowed(resource, shell):
         return Choice(seen, rendered)
     names = tuple(sorted({_named(live) for live in touched}))
@@ -92,16 +92,17 @@ async def chosen(resource: Object, shell: Shell, look: Look[Seen]) -> Choice:
     if not is_new_to_us and not _is_observed(resource):
         return Choice(seen, rendered)
     for other in PROFILES:
-        if other != profile and (found := await _explains(other, look, shell.stores)) is not None:
+        if other != profile and (found := await _explains(other, look, shell)) is not None:
             return Choice(*found, Held(other, profile, names))
     unknown = [live for live in touched if not is_applied_by_us(live)]
     held = Held("", profile, tuple(sorted({_named(live) for live in unknown}))) if unknown else None
     return Choice(seen, rendered, held)
 
 
-def touched_by(rendered: Rendered, stores: Stores) -> list[Object]:
+def touched_by(rendered: Rendered, shell: Shell) -> list[Object]:
     """Return the live workloads whose pods a render would replace."""
-    return [live for made in rendered.objects if (live := _live(made, stores)) is not None and _replaces(made, live)]
+    pairs = ((made, _live(made, shell.stores)) for made in rendered.objects)
+    return [live for made, live in pairs if live is not None and _replaces(made, live, shell)]
 
 
 def is_allowed(resource: Object, shell: Shell) -> bool:
@@ -132,13 +133,13 @@ def condition(resource: Object, held: Held | None) -> dict[str, Any] | None:
     return None
 
 
-async def _explains(profile: str, look: Look[Seen], stores: Stores) -> tuple[Seen, Rendered] | None:
+async def _explains(profile: str, look: Look[Seen], shell: Shell) -> tuple[Seen, Rendered] | None:
     """Return a look under *profile* if the live templates are what it renders."""
     try:
         seen, rendered = await look(profile)
     except (InvalidResource, MissingFacts):
         return None
-    return None if touched_by(rendered, stores) else (seen, rendered)
+    return None if touched_by(rendered, shell) else (seen, rendered)
 
 
 def _is_observed(resource: Object) -> bool:
@@ -156,8 +157,15 @@ def _live(made: Object, stores: Stores) -> Object | None:
     return None if live is None or live_parts.is_being_deleted(live) else live
 
 
-def _replaces(made: Object, live: Object) -> bool:
-    return any(fields.differs_at(made, live, path) for path in restarts.replacing_paths(dict(made)))
+def _replaces(made: Object, live: Object, shell: Shell) -> bool:
+    """Whether applying *made* would replace pods; what was found out about this generation is not asked again."""
+    uid, found = live["metadata"]["uid"], (live_parts.generation(live), is_applied_by_us(live), digest.of(made["spec"]))
+    if shell.alike.get(uid) == found:
+        return False
+    if any(fields.differs_at(made, live, path) for path in restarts.replacing_paths(dict(made))):
+        return True
+    shell.alike[uid] = found
+    return False
 
 
 def _with_graph(resource: Object, stores: Stores) -> Iterable[Object]:

@@ -118,7 +118,8 @@ class Shell:
     """What passes work with.
 
     Without *keys* none are made, and without *discovery* nothing outside of the cluster is cleaned up. *settled* has,
-    by uid, the version of objects that a needless apply did not change; it only spares requests.
+    by uid, the version of objects that an apply would not change, and *alike* the generation of workloads whose pods a
+    render would not replace; both only spare work.
     """
 
     cluster: Cluster
@@ -132,4 +133,5 @@ class Shell:
     endpoints: Endpoints = attrs.field(factory=Nobody)
     keys: Keys | None = None
     discovery: DiscoveryKeys | None = None
-    settled: dict[str, tuple[str, str]] = attrs.field(factory=dict)
+    settled: dict[str, tuple[str, bytes]] = attrs.field(factory=dict)
+    alike: dict[str, tuple[int, bool, bytes]] = attrs.field(factory=dict)
