@@ -19,6 +19,7 @@ from typing import Any
 
 import attrs
 
+from tests.cluster import keeper
 from tests.cluster.bench import Bench
 from tests.cluster.harms import Asked
 from tests.cluster.oracles import GRAPH, OURS
@@ -41,6 +42,9 @@ def run_program(words: Sequence[str], log: str) -> None:
     """Be the program dynamo-controller with these words, and log into a file."""
     from dynamo_controller.__main__ import main  # noqa: PLC0415 - only the forks need it
 
+    if sys.platform == "linux":
+        # The server of the forks ends with the test run, also when that is killed.
+        keeper._die_with_parent()
     with Path(log).open("a", encoding="utf-8") as stream:
         sys.stderr = stream
         code = main(words, {})

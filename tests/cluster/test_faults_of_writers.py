@@ -169,14 +169,14 @@ def is_newer(trouble: Trouble, before: int) -> bool:
 
 
 def wipe(trouble: Trouble, kind: str, api_version: str) -> None:
-    """Replace an object by itself without labels, annotations and records of fields, as a careless editor does."""
-    client, lost = trouble.bench.client, ("labels", "annotations")
+    """Replace an object by itself without labels and annotations, as a careless editor does."""
+    client, lost = trouble.bench.client, ("labels", "annotations", "managedFields")
     path = client.path(api_version, kind, "chat-worker", trouble.namespace)
 
     def is_replaced() -> bool:
         live = client.send("GET", path).body
         metadata = {key: value for key, value in live["metadata"].items() if key not in lost}
-        answer = client.send("PUT", path, {**live, "metadata": {**metadata, "managedFields": [{}]}})
+        answer = client.send("PUT", path, {**live, "metadata": metadata})
         assert answer.status in (OK, CONFLICT), answer.message
         return answer.status == OK
 
