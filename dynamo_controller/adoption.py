@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dynamo_controller.ports import FIELD_MANAGER, Json, Object
-from dynamo_controller.projection import is_our_apply, is_released_update
+from dynamo_controller.projection import is_our_apply, is_released_update, recorded_fields
 
 BOOKKEEPING = "nvidia.com/last-applied-"
 OUR_PREFIX = "nvidia.com/"
@@ -29,7 +29,7 @@ def handed_over(live: Object, wanted: Object) -> list[Json] | None:
     going: Fields = {}
     kept: list[Json] = []
     for entry in theirs:
-        goes, stays = _parted(entry.get("fieldsV1") or {}, wanted)
+        goes, stays = _parted(recorded_fields(entry), wanted)
         going = joined(going, goes)
         if stays:
             kept.append({**entry, "fieldsV1": stays})
@@ -37,7 +37,7 @@ def handed_over(live: Object, wanted: Object) -> list[Json] | None:
         return None
     ours = [entry for entry in entries if is_our_apply(entry)]
     mine: Json = dict(ours[0]) if ours else {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsType": "FieldsV1"}
-    mine |= {"apiVersion": live["apiVersion"], "fieldsV1": joined(mine.get("fieldsV1") or {}, going)}
+    mine |= {"apiVersion": live["apiVersion"], "fieldsV1": joined(recorded_fields(mine), going)}
     others = [entry for entry in entries if entry not in theirs and entry not in ours]
     return [mine, *others, *kept]
 

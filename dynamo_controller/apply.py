@@ -160,6 +160,8 @@ class Applier:
             if whole is None or whole["metadata"]["uid"] != live["metadata"]["uid"]:
                 return live
             managed = adoption.handed_over(whole, wanted)
+            if managed is None:
+                return live
             stored = await self.shell.cluster.merge(whole, {"metadata": {"managedFields": managed}})
         except ClusterError as error:
             raise Refused("adopt", live, error) from error

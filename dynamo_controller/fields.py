@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from dynamo_controller.ports import FieldPath, Object
-from dynamo_controller.projection import is_our_apply
+from dynamo_controller.projection import is_our_apply, recorded_fields
 from dynamo_render.kube import quantity, shapes
 from dynamo_render.kube.shapes import Path, Step
 
@@ -157,7 +157,7 @@ class _Look:
 
 def _managed(live: Object) -> Mapping[str, Any]:
     entries = live["metadata"].get("managedFields") or ()
-    return next((entry.get("fieldsV1") or _NOTHING for entry in entries if is_our_apply(entry)), _NOTHING)
+    return next((recorded_fields(entry) for entry in entries if is_our_apply(entry)), _NOTHING)
 
 
 def _covers(wanted: Any, managed: Mapping[str, Any]) -> bool:

@@ -39,7 +39,8 @@ CALLING = frozenset({MODEL})
 class Watched:
     """What is watched of one kind: what is *kept*, whom a change concerns, what selects objects.
 
-    *belongs* names what else an object belongs to in its namespace.
+    *belongs* names what else an object belongs to in its namespace. Kinds with many objects of which few are looked at
+    together are kept *packed*.
     """
 
     kind: Kind
@@ -48,6 +49,7 @@ class Watched:
     fields: str = ""
     labels: str = ""
     belongs: Callable[[Object], str] = lambda _content: ""
+    packed: bool = False
 
 
 WATCHED: tuple[Watched, ...] = (
@@ -63,7 +65,7 @@ WATCHED: tuple[Watched, ...] = (
     Watched(CLIQUE, projection.clique, routes.clique, belongs=projection.graph_of),
     Watched(SCALING_GROUP, projection.clique, routes.clique, belongs=projection.graph_of),
     *(
-        Watched(Kind(api_version, kind), projection.child, routes.child)
+        Watched(Kind(api_version, kind), projection.child, routes.child, packed=True)
         for api_version, kind in (
             ("v1", "Service"),
             ("v1", "ConfigMap"),

@@ -44,10 +44,22 @@ def whole(content: Json) -> Json:
     """Return an object with what it says of itself, and of its managers only us and the released operator."""
     metadata = {key: content["metadata"][key] for key in _METADATA if key in content["metadata"]}
     entries = content["metadata"].get("managedFields") or ()
-    kept = [entry for entry in entries if is_our_apply(entry) or is_released_update(entry)]
+    kept = [_compact(entry) for entry in entries if is_our_apply(entry) or is_released_update(entry)]
     if kept:
         metadata["managedFields"] = kept
     return {**content, "metadata": metadata}
+
+
+def recorded_fields(entry: Object) -> Json:
+    """Return the record of fields of an entry of managed fields, of a whole object or of what is kept of one."""
+    record = entry.get("fieldsV1") or {}
+    found: Json = json.loads(record) if isinstance(record, str) else record
+    return found
+
+
+def _compact(entry: Object) -> Json:
+    """Return an entry with its record as text: as a mapping it takes as much memory as all the rest of an object."""
+    return {**entry, "fieldsV1": json.dumps(recorded_fields(entry))}
 
 
 def child(content: Json) -> Json | None:

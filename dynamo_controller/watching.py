@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dynamo_controller.kinds import WATCHED, Route, Watched
 from dynamo_controller.ports import Kind, Object, Selection
 from dynamo_controller.shell import Key, Stores
-from dynamo_controller.store import Listener, Store
+from dynamo_controller.store import Listener, PackedStore, Store
 from dynamo_controller.watch import Reflector, Surroundings
 
 _ALWAYS = ("", "apps", "batch", "discovery.k8s.io", "networking.k8s.io", "rbac.authorization.k8s.io")
@@ -59,8 +59,9 @@ class Watching:
         return self.stores.by_kind[kind]
 
     def _store(self, watched: Watched) -> Store:
+        sort = PackedStore if watched.packed else Store
         heard = self._listener(watched.route)
-        return Store(watched.kind, watched.keep, heard, self._passed, label=watched.labels, belongs=watched.belongs)
+        return sort(watched.kind, watched.keep, heard, self._passed, label=watched.labels, belongs=watched.belongs)
 
     def _listener(self, route: Route) -> Listener:
         def listen(before: Object | None, now: Object | None) -> None:

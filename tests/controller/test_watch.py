@@ -11,7 +11,7 @@ from typing import Any
 
 from dynamo_controller import projection
 from dynamo_controller.ports import ClusterError, Kind, Page, Selection, WatchEvent
-from dynamo_controller.store import Store
+from dynamo_controller.store import PackedStore, Store
 from dynamo_controller.watch import LONGEST_DELAY, Reflector, Surroundings
 from tests.fakes.clock import FakeClock
 from tests.fakes.cluster import FakeCluster
@@ -247,6 +247,22 @@ def test_a_store_finds_what_belongs_together_in_its_namespace_only() -> None:
     assert [each["metadata"]["name"] for each in store.belonging("a", "one")] == ["x"]
     assert [each["metadata"]["name"] for each in store.belonging("a", "two")] == ["y", "z"]
     assert [each["metadata"]["name"] for each in store.inside("b")] == ["x"]
+
+
+def test_a_packed_store_gives_back_what_was_put_and_nobody_can_change_it() -> None:
+    store = PackedStore(CONFIG, lambda content: content, lambda _before, _now: None)
+    metadata = {"name": "x", "namespace": "a", "uid": "x", "resourceVersion": "1"}
+    content: Json = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata,
+        "data": {"text": "\u00e4", "n": [1]},
+    }
+    store.put(content)
+    given = store.get("a", "x")
+    assert given == content
+    given["data"]["n"].append(2)
+    assert store.get("a", "x") == content
 
 
 def test_what_a_store_has_dropped_belongs_to_nothing() -> None:
