@@ -118,11 +118,15 @@ def namespace_of(story: Json) -> str:
 
 @attrs.frozen(eq=False)
 class Player:
-    """Plays stories on a *bench*. *is_idle* says whether the controller has nothing to do at the moment."""
+    """Plays stories on a *bench*. *is_idle* says whether the controller has nothing to do at the moment.
+
+    Where no built-in controller adds to the statuses of steps, a status *replaces* the one before, as in recordings.
+    """
 
     bench: Bench
     mirror: Mirror
     is_idle: Callable[[], bool]
+    replaces_statuses: bool = False
 
     async def play(self, story: Json, agrees: Callable[[list[State]], bool]) -> list[State]:
         """Return what the namespace of *story* held after each step.
@@ -172,6 +176,9 @@ class Player:
             status = dict(target["status"])
             if status.get("observedGeneration") == "current":
                 status["observedGeneration"] = self.bench.client.send("GET", path).body["metadata"].get("generation", 1)
+            if self.replaces_statuses:
+                told = self.bench.client.send("GET", path).body.get("status") or {}
+                status = {**dict.fromkeys(told), **status}
             self._send("PATCH", f"{path}/status?fieldManager=player", {"status": status}, MERGE_PATCH)
         elif action == "scale":
             patch = {"spec": {"replicas": target["replicas"]}}
