@@ -1,4 +1,4 @@
-"""Resources that are wrong or too large: F19 and F35 on a real cluster."""
+"""Resources that are wrong, too large, or go from one shape to another and back: F19, F34 and F35 on a real cluster."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hypothesis import HealthCheck, given, settings
+
+from tests.cluster import oracles
 from tests.cluster.bench import Bench
+from tests.cluster.client import RefusedError
 from tests.cluster.harms import Refusal
 from tests.cluster.oracles import GRAPH, OURS
-from tests.cluster.trouble import Trouble, troubled
+from tests.cluster.trouble import CREATED, SoundRuns, Trouble, require_none, troubled
 from tests.fakes.stage import graph, worker
+from tests.strategies.graphs import graphs
 
 Json = dict[str, Any]
-CROWD = 60
+CROWD, SHAPES, ACCEPTED = 60, 40, 6
 INVALID: Json = {"services": {"Worker": worker(replicas=0), "worker": worker(replicas=0)}}
 """Two services whose objects would have the same names; a server's schema cannot see that."""
 
@@ -36,6 +41,11 @@ def is_told(trouble: Trouble, name: str, generation: int | None = None) -> bool:
     """Whether the status is about the newest spec, good or bad."""
     found = condition(trouble, name)
     return found.get("observedGeneration") == (generation or found["generation"])
+
+
+def has_failed(trouble: Trouble, name: str) -> bool:
+    """Whether the server has refused a part of it, or something that it needs is not there."""
+    return condition(trouble, name).get("reason") == "failed_to_reconcile_the_resources"
 
 
 def events(trouble: Trouble, name: str) -> Counter[str]:
@@ -81,6 +91,51 @@ def all_ready(trouble: Trouble, names: list[str]) -> bool:
 
 def is_ready(trouble: Trouble, name: str) -> bool:
     return condition(trouble, name).get("status") == "True"
+
+
+def shapes() -> list[Json]:
+    """Return specs of all sorts, the same in every run: valid ones, and some that are not."""
+    found: list[Json] = []
+
+    @settings(max_examples=SHAPES, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @given(graphs(multinode=False))
+    def collect(drawn: Json) -> None:
+        found.append(drawn["spec"])
+
+    collect()
+    return found
+
+
+def test_f34_whatever_a_graph_becomes_it_comes_back_to_what_it_was(
+    cluster: Bench, sound: SoundRuns, tmp_path: Path
+) -> None:
+    async def play() -> None:
+        wanted = without_claims((await sound.of(CREATED)).state)
+        taken = 0
+        async with troubled(cluster, tmp_path, "f34-shapes") as trouble:
+            await trouble.play(CREATED)
+            for spec in (INVALID, *shapes()):
+                try:
+                    await asyncio.to_thread(trouble.apply, {**graph(), "spec": spec})
+                except RefusedError:
+                    continue
+                taken += 1
+                await trouble.until(lambda: is_told(trouble, "chat") or has_failed(trouble, "chat"))
+                trouble.apply(graph())
+                await trouble.ready()
+                await trouble.at_work.quiet()
+                found = without_claims(oracles.end_state(cluster.client, trouble.namespace))
+                require_none(f"O1 after {spec}", oracles.differences(found, wanted))
+            await trouble.rests()
+            require_none("O5", oracles.touched(cluster.client, trouble.theirs))
+        assert taken >= ACCEPTED
+
+    asyncio.run(play())
+
+
+def without_claims(state: Any) -> dict[str, Json]:
+    """Claims stay: they hold their user's data."""
+    return {name: content for name, content in state.items() if not name.startswith("PersistentVolumeClaim/")}
 
 
 def test_f35_names_over_their_limits_are_refused_before_anything_is_written(cluster: Bench, tmp_path: Path) -> None:
