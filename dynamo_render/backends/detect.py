@@ -5,6 +5,7 @@ The caller asks for worker types only; every other component type has the backen
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -66,7 +67,11 @@ def choose(command: Sequence[str], args: Sequence[str], explicit: str | None) ->
 
 def detected(command: Sequence[str], args: Sequence[str]) -> tuple[str, ...]:
     """Return the frameworks that the words start as Python modules, in the order of `FRAMEWORKS`."""
-    text = " ".join((*command, *args))
+    return _detected_in(" ".join((*command, *args)))
+
+
+@functools.lru_cache(maxsize=256)
+def _detected_in(text: str) -> tuple[str, ...]:
     if "dynamo." not in text:
         return ()
     tails = tuple(_module_tails(text))

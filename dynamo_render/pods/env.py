@@ -39,18 +39,19 @@ def planned(scope: ComponentScope, of_type: Mapping[str, str]) -> dict[str, str]
 
 
 def merged(plan: PodPlan) -> list[Json]:
-    """Return one entry per name, sorted by name: operator values, then mainContainer's, then the component's own."""
-    entries = {name: literal(name, value) for name, value in plan.env.items()}
+    """Return one entry per name, sorted by name: operator values, then mainContainer's, then the component's own.
+
+    An empty operator value is left out of its entry, as the API server reads it the same.
+    """
+    entries: dict[str, Json] = {
+        name: {"name": name, "value": value} if value else {"name": name} for name, value in plan.env.items()
+    }
     for name, path in plan.field_env.items():
         entries[name] = {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
-    _lay_over(entries, plan.main_container.content.get("env", ()))
-    _lay_over(entries, plan.component_env)
+    for entry in plan.main_container.content.get("env", ()):
+        entries[entry["name"]] = entry
+    _lay_over(entries, plan.component_env)  # copies: services share the variables of their graph
     return [entries[name] for name in sorted(entries)]
-
-
-def literal(name: str, value: str) -> Json:
-    """Return the entry that sets *name* to *value*; an empty value is left out, as the API server reads it the same."""
-    return {"name": name, "value": value} if value else {"name": name}
 
 
 def _lay_over(entries: dict[str, Json], more: Iterable[Json]) -> None:

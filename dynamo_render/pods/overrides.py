@@ -14,7 +14,7 @@ from dynamo_render.spec.component import CONTAINER, POD_SPEC, without_zeros
 Json = dict[str, Any]
 
 _PROBES = ("livenessProbe", "readinessProbe")
-_LAID_ELSEWHERE = ("env",)
+_LAID_ELSEWHERE = "env"
 _NEVER_EMPTY = ("name", "env")
 
 
@@ -30,19 +30,22 @@ def planned_pod(scope: ComponentScope) -> Overrides:
 
 def _overrides(scope: ComponentScope, struct: Struct, content: Mapping[str, Any]) -> Overrides:
     kept = without_zeros(struct, content)
-    cleared = tuple(key for key in content if key not in kept and key not in _NEVER_EMPTY)
-    zeros_win = scope.profile.explicit_zero_overrides
+    profile = scope.profile
+    cleared: tuple[str, ...] = ()
+    if profile.explicit_zero_overrides and len(kept) < len(content):
+        cleared = tuple(key for key in content if key not in kept and key not in _NEVER_EMPTY)
     return Overrides(
         content=kept,
-        cleared=cleared if zeros_win else (),
-        zeros_win=zeros_win,
-        probes_replace=scope.profile.user_probe_replaces_default,
+        cleared=cleared,
+        zeros_win=profile.explicit_zero_overrides,
+        probes_replace=profile.user_probe_replaces_default,
     )
 
 
 def merged(base: Json, user: Overrides) -> Json:
     """Return *base* with the user's content over it; env has its own layer, a startup probe replaces whole."""
-    content = {key: value for key, value in user.content.items() if key not in _LAID_ELSEWHERE}
+    content = dict(user.content)
+    content.pop(_LAID_ELSEWHERE, None)
     if user.zeros_win:
         result = merge.replaced(base, content, user.cleared)
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dynamo_render import backends
 from dynamo_render.backends import detect
 from dynamo_render.backends.contract import Backend
@@ -23,7 +25,9 @@ def planned(
     storage = volumes.planned(scope, backend)
     user_container, user_pod = overrides.planned_container(scope), overrides.planned_pod(scope)
     launch = _launch(scope, backend, addressing, storage.cache_root)
-    _warn_of_dropped_probes(scope, backend, launch)
+    probes = _component_probes(scope)
+    if addressing is not None:
+        _warn_of_dropped_probes(scope, backend, launch, probes)
     return PodPlan(
         container=base.container,
         pod=base.pod,
@@ -33,7 +37,7 @@ def planned(
         component_env=scope.envs,
         main_container=user_container,
         pod_overrides=user_pod,
-        component_probes=_component_probes(scope),
+        component_probes=probes,
         resources=resources.planned(scope),
         env_from_secret=scope.spec.env_from_secret,
         volumes=storage,
@@ -61,15 +65,21 @@ def chosen_backend(scope: ComponentScope, component: ComponentType) -> Backend:
 
 
 def _component_probes(scope: ComponentScope) -> dict[str, Json]:
-    probes = {"livenessProbe": scope.spec.liveness_probe, "readinessProbe": scope.spec.readiness_probe}
-    return {name: probe for name, probe in probes.items() if probe is not None}
+    spec, probes = scope.spec, {}
+    if spec.liveness_probe is not None:
+        probes["livenessProbe"] = spec.liveness_probe
+    if spec.readiness_probe is not None:
+        probes["readinessProbe"] = spec.readiness_probe
+    return probes
 
 
-def _warn_of_dropped_probes(scope: ComponentScope, backend: Backend, launch: LaunchPlan) -> None:
+def _warn_of_dropped_probes(
+    scope: ComponentScope, backend: Backend, launch: LaunchPlan, of_component: Mapping[str, Json]
+) -> None:
     """Report the user's probes that multinode workers lose (D-08)."""
-    container = {**scope.spec.main_container, **_component_probes(scope)}
+    container = {**scope.spec.main_container, **of_component}
     for probe in backend.drops_probes(launch, "worker", container):
-        field = (probe,) if probe in _component_probes(scope) else ("extraPodSpec", "mainContainer", probe)
+        field = (probe,) if probe in of_component else ("extraPodSpec", "mainContainer", probe)
         message = f"is not used for the workers of a multinode component: only the leader of {backend.name} serves"
         scope.warn("probe/dropped", field, message)
 

@@ -25,7 +25,7 @@ def test_later_sources_win_and_names_are_sorted() -> None:
 
 
 def test_an_empty_value_is_left_out() -> None:
-    assert (env.literal("A", ""), env.literal("A", "0")) == ({"name": "A"}, {"name": "A", "value": "0"})
+    assert env.merged(pod_plan(env={"A": "", "B": "0"}, field_env={})) == [{"name": "A"}, entry("B", "0")]
 
 
 def test_addresses_that_are_not_set_are_no_variables() -> None:
