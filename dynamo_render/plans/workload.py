@@ -80,7 +80,7 @@ class PodCliqueSetPlan(Value):
 
 @frozen(kw_only=True)
 class ComponentResourcePlan(Value):
-    """A DynamoComponentDeployment made from a service of a graph."""
+    """A DynamoComponentDeployment made from a service of a graph; *spec* shares nothing with what else is planned."""
 
     name: str
     namespace: str

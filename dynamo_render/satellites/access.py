@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dynamo_render.components import epp, planner
 from dynamo_render.errors import Problem
 from dynamo_render.facts import FactQuery
-from dynamo_render.kube import structural
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.pods import accounts
 from dynamo_render.satellites.contract import Graph, GraphSatellite, RequestSatellite
@@ -16,7 +15,7 @@ from dynamo_render.values import Value, frozen
 
 RBAC = "rbac.authorization.k8s.io"
 
-DISCOVERY_RULES: tuple[dict[str, Any], ...] = (
+DISCOVERY_RULES: tuple[Mapping[str, Sequence[str]], ...] = (
     {"apiGroups": [""], "resources": ["endpoints"], "verbs": ["get", "list", "watch"]},
     {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["get", "list", "watch"]},
     {
@@ -33,7 +32,7 @@ class AccessPlan(Value):
 
     account: str
     namespace: str
-    rules: tuple[dict[str, Any], ...] = ()
+    rules: tuple[Mapping[str, Sequence[str]], ...] = ()
     cluster_role: str = ""
 
 
@@ -94,7 +93,7 @@ def _build(plan: AccessPlan) -> tuple[Manifest, ...]:
     objects = [frame("v1", "ServiceAccount", plan.account)]
     if plan.rules:
         role = {"apiGroup": RBAC, "kind": "Role", "name": f"{plan.account}-role"}
-        rules = structural.copied(list(plan.rules))
+        rules = [{key: list(words) for key, words in rule.items()} for rule in plan.rules]
         objects.append(frame(f"{RBAC}/v1", "Role", role["name"], rules=rules))
     subject = {"kind": "ServiceAccount", "name": plan.account, "namespace": plan.namespace}
     objects.append(frame(f"{RBAC}/v1", "RoleBinding", f"{plan.account}-binding", subjects=[subject], roleRef=role))

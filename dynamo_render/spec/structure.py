@@ -82,13 +82,19 @@ def decoder_of(cls: type) -> structural.Decoder:
 def encoded(instance: Any) -> dict[str, Any]:
     """Return *instance* as JSON, without fields that a typed client leaves out. Nothing is shared with *instance*."""
     result = {}
+    entries = vars(instance)
     own_class: type = type(instance)
-    for json_name, field in _rows(own_class):
-        entry = getattr(instance, field.attribute)
-        if entry is None or (not entry and field.emit in {"non-zero", "non-empty"}):
-            continue
-        result[json_name] = _encoded_value(entry)
+    for attribute, json_name, drops_zero in _written(own_class):
+        entry = entries[attribute]
+        if entry or (entry is not None and not drops_zero):
+            result[json_name] = entry if type(entry) in _LEAVES else _encoded_value(entry)
     return result
+
+
+@functools.cache
+def _written(cls: type) -> tuple[tuple[str, str, bool], ...]:
+    """Return attribute and JSON name of each field of *cls*, and whether a typed client leaves out its zero value."""
+    return tuple((field.attribute, name, field.emit in {"non-zero", "non-empty"}) for name, field in _rows(cls))
 
 
 _LEAVES = frozenset({str, int, float, bool, type(None)})
@@ -99,8 +105,8 @@ def _encoded_value(entry: Any) -> Any:
     if kind in _LEAVES:
         return entry
     if kind is dict:
-        return {name: _encoded_value(inner) for name, inner in entry.items()}
+        return {name: inner if type(inner) in _LEAVES else _encoded_value(inner) for name, inner in entry.items()}
     if kind is list:
-        return [_encoded_value(inner) for inner in entry]
+        return [inner if type(inner) in _LEAVES else _encoded_value(inner) for inner in entry]
     encode = getattr(entry, "__json__", None)
     return encoded(entry) if encode is None else encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamo_render.kube import live, structural
+from dynamo_render.kube import live
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest, framed
 from dynamo_render.plans.workload import ComponentResourcePlan
@@ -22,7 +22,7 @@ def _build(plan: ComponentResourcePlan) -> tuple[Manifest, ...]:
         plan.namespace,
         labels=plan.labels,
         annotations=plan.annotations,
-        spec=structural.copied(plan.spec),
+        spec=plan.spec,
     )
     return (manifest,)
 

@@ -28,8 +28,6 @@ from dynamo_render.spec import structure
 from dynamo_render.spec.component import ComponentDeploymentSpec, ComponentSpec, ExtraPodSpec, Ingress
 from dynamo_render.spec.graph import GraphSpec
 
-_SHARED_FIELDS = tuple(field.name for field in attrs.fields(ComponentSpec))
-
 
 def component_scope(
     graph: GraphScope, spec: GraphSpec, service: str, component: ComponentSpec, stamp: str | None
@@ -47,7 +45,7 @@ def component_scope(
     component = _configured(graph, service, component)
     derived = ComponentDeploymentSpec(
         **{
-            **{name: getattr(component, name) for name in _SHARED_FIELDS},
+            **vars(component),
             "backend_framework": spec.backend_framework,
             "service_name": service,
             "dynamo_namespace": dynamo_namespace,

@@ -18,11 +18,5 @@ def test_a_component_deployment_holds_what_its_plan_says() -> None:
     }
 
 
-def test_it_shares_no_state_with_its_plan() -> None:
-    (made,) = COMPONENT_RESOURCE.build(PLAN)
-    made["spec"]["envs"].clear()
-    assert PLAN.spec == {"envs": [{"name": "A"}]}
-
-
 def test_it_runs_no_pods_itself() -> None:
     assert COMPONENT_RESOURCE.pods is None
