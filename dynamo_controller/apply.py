@@ -12,7 +12,7 @@ import attrs
 
 from dynamo_controller import adoption, digest, fields, ownership
 from dynamo_controller.ports import ClusterError, Json, Kind, Object
-from dynamo_controller.shell import Key, Place, Shell
+from dynamo_controller.shell import Key, Place, Shell, key_of
 from dynamo_render.kube import live as live_parts
 from dynamo_render.kube import manifest
 from dynamo_render.kube.diff import Identity
@@ -177,7 +177,7 @@ class Applier:
         with _named("apply", content):
             stored = await self.shell.cluster.apply(content, force=force)
         self.outcome.live.append(stored)
-        self.shell.stores.remember(stored)
+        self.shell.stores.remember(stored, writer=key_of(self.resource))
         if before is not None and _version(before) == _version(stored):
             self.shell.settled[stored["metadata"]["uid"]] = _version(stored), digest.of(wanted)
             return

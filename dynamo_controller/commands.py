@@ -15,9 +15,8 @@ from dynamo_controller.planning import Plan, PlanningCluster
 from dynamo_controller.ports import Cluster, Nobody
 from dynamo_controller.process import Process
 from dynamo_controller.reconcile import PassFailed
-from dynamo_controller.routes import key_of
 from dynamo_controller.settings import ControllerSettings
-from dynamo_controller.shell import Key, Policy, Shell
+from dynamo_controller.shell import Key, Policy, Shell, key_of
 from dynamo_render import ClusterFacts, OperatorSettings, write_documents
 
 

@@ -32,8 +32,7 @@ from dynamo_controller.ports import (
 )
 from dynamo_controller.queue import Closed, Queue
 from dynamo_controller.reconcile import Done, PassFailed
-from dynamo_controller.routes import key_of
-from dynamo_controller.shell import Groups, Key, Policy, Shell
+from dynamo_controller.shell import Groups, Key, Policy, Shell, key_of
 from dynamo_controller.store import Store
 from dynamo_controller.telemetry import Metrics
 from dynamo_controller.watch import Reflector, Surroundings
@@ -193,9 +192,10 @@ class Manager:
         self._outside.log.write("info", "marker Lease has ended", namespace=namespace)
         self._wake_all(lambda resource: bool(resource["metadata"].get("namespace") == namespace))
 
-    def _wake(self, key: Key) -> None:
+    def _wake(self, key: Key, *, urgent: bool = False) -> None:
         if key.kind in RECONCILED and not self.leaves_out(key.namespace):
-            self._queue_of(key).add(key)
+            # Before the watches are warm nobody has asked for anything: it is what was there.
+            self._queue_of(key).add(key, urgent=urgent and self.ready.is_set())
 
     def _queue_of(self, key: Key) -> Queue[Key]:
         return self.calling if key.kind in CALLING else self.queue

@@ -1,12 +1,14 @@
 """Keys that wait for a worker: each at most once in the line and with one worker at a time, no wake-up lost.
 
+Urgent keys stand in a line of their own and go first, but never so that the others wait for ever.
+
 Knows neither what a key stands for nor what a worker does.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from random import Random
 from typing import Generic, TypeVar
@@ -22,6 +24,10 @@ SPREAD = 0.25
 """The share of a delay that chance may add, so that keys that failed together do not come back together."""
 
 
+URGENT_IN_A_ROW = 8
+"""How many urgent keys go before one of the others, if one waits."""
+
+
 class Closed(Exception):
     """The queue gives out no more keys."""
 
@@ -33,7 +39,10 @@ class Queue(Generic[Key]):
         """Start empty; *waited* hears how many seconds each key has stood in the line."""
         self._clock = clock
         self._chance = chance
-        self._line: deque[Key] = deque()
+        self._line: OrderedDict[Key, None] = OrderedDict()
+        self._urgent: OrderedDict[Key, None] = OrderedDict()
+        self._hurried: set[Key] = set()
+        self._in_a_row = 0
         self._waited = waited
         self._holds: set[str] = set()
         self._waiting: dict[Key, float] = {}
@@ -45,7 +54,7 @@ class Queue(Generic[Key]):
 
     def __len__(self) -> int:
         """Return how many keys wait, those with a worker not among them."""
-        return len(self._line)
+        return len(self._line) + len(self._urgent)
 
     @property
     def is_idle(self) -> bool:
@@ -66,14 +75,16 @@ class Queue(Generic[Key]):
         """Why no keys are given out."""
         return tuple(sorted(self._holds))
 
-    def add(self, key: Key) -> None:
-        """Put *key* in the line, unless it stands there already."""
-        if self._is_closed or key in self._waiting:
+    def add(self, key: Key, *, urgent: bool = False) -> None:
+        """Put *key* in the line, unless it stands there already; an *urgent* one goes before those that are not."""
+        is_known = key in self._waiting
+        if self._is_closed or (is_known and (not urgent or key in self._hurried)):
             return
-        self._waiting[key] = self._clock.monotonic()
+        if urgent:
+            self._hurried.add(key)
+        self._waiting.setdefault(key, self._clock.monotonic())
         if key not in self._worked_on:
-            self._line.append(key)
-            self._changed.set()
+            self._stand(key)
 
     def add_later(self, key: Key, seconds: float) -> None:
         """Put *key* in the line after *seconds*; of several times for one key, the earliest counts."""
@@ -99,13 +110,14 @@ class Queue(Generic[Key]):
         self._failures.pop(key, None)
 
     async def next(self) -> Key:
-        """Return the key that waits longest; from now on the caller has it. Raises `Closed`."""
-        while (self._holds or not self._line) and not self._is_closed:
+        """Return the key that waits longest, urgent ones first; from now on the caller has it. Raises `Closed`."""
+        while (self._holds or not len(self)) and not self._is_closed:
             self._changed.clear()
             await self._changed.wait()
         if self._is_closed:
             raise Closed
-        key = self._line.popleft()
+        key, _ = self._line_to_serve().popitem(last=False)
+        self._hurried.discard(key)
         self._waited(self._clock.monotonic() - self._waiting.pop(key))
         self._worked_on.add(key)
         return key
@@ -114,8 +126,7 @@ class Queue(Generic[Key]):
         """Give *key* back; if it was added meanwhile, it is in the line again."""
         self._worked_on.discard(key)
         if key in self._waiting and not self._is_closed:
-            self._line.append(key)
-            self._changed.set()
+            self._stand(key)
 
     def close(self) -> None:
         """Give out no more keys, now or later; workers keep the ones that they have."""
@@ -124,6 +135,22 @@ class Queue(Generic[Key]):
             task.cancel()
         self._later.clear()
         self._changed.set()
+
+    def _stand(self, key: Key) -> None:
+        if key in self._hurried:
+            self._line.pop(key, None)
+            self._urgent[key] = None
+        else:
+            self._line[key] = None
+        self._changed.set()
+
+    def _line_to_serve(self) -> OrderedDict[Key, None]:
+        is_turn_of_others = self._line and self._in_a_row >= URGENT_IN_A_ROW
+        if self._urgent and not is_turn_of_others:
+            self._in_a_row += 1
+            return self._urgent
+        self._in_a_row = 0
+        return self._line
 
     async def _wait_for(self, key: Key, seconds: float) -> None:
         await self._clock.sleep(seconds)

@@ -11,7 +11,7 @@ from dynamo_controller.graphs import GRAPH
 from dynamo_controller.ports import Kind, Object
 from dynamo_controller.projection import POD_LABEL, graph_of
 from dynamo_controller.rollouts import ALLOWED_BY
-from dynamo_controller.shell import Key, Stores
+from dynamo_controller.shell import Key, Stores, key_of
 from dynamo_controller.store import controller
 
 _ASKED = ("generation", "deletionTimestamp", "labels", "annotations")
@@ -99,12 +99,6 @@ def account(before: Object | None, now: Object | None, stores: Stores) -> Iterat
     yield from child(before, now, stores)
     if any(POD_LABEL in ((each or {}).get("metadata", {}).get("labels") or {}) for each in (before, now)):
         yield from _all_in(before or now, stores)
-
-
-def key_of(resource: Object) -> Key:
-    """Return the key of a resource."""
-    metadata = resource["metadata"]
-    return Key(Kind(resource["apiVersion"], resource["kind"]), metadata.get("namespace", ""), metadata["name"])
 
 
 def _allowed_profile(resource: Object) -> str | None:

@@ -33,6 +33,12 @@ class Key(NamedTuple):
     name: str
 
 
+def key_of(resource: Object) -> Key:
+    """Return the key of a resource."""
+    metadata = resource["metadata"]
+    return Key(Kind(resource["apiVersion"], resource["kind"]), metadata.get("namespace", ""), metadata["name"])
+
+
 Place = tuple[Kind, str, str]
 """Kind, namespace and name of an object."""
 
@@ -42,11 +48,12 @@ class Stores:
     """The stores of all kinds that the controller watches.
 
     *occupied* are places where resources met objects of others, each with the resources that look again when the object
-    changes or goes.
+    changes or goes. *writers* are resources whose own pass has led to what a store hears of just now.
     """
 
     by_kind: Mapping[Kind, Store]
     occupied: dict[Place, set[Key]] = attrs.field(factory=dict)
+    writers: set[Key] = attrs.field(factory=set)
 
     def get(self, kind: Kind, namespace: str, name: str) -> Object | None:
         """Return what is known of an object, or None."""
@@ -85,11 +92,20 @@ class Stores:
         """Return all known objects whose controller has this *uid*."""
         return [owned for store in self.by_kind.values() for owned in store.owned_by(uid)]
 
-    def remember(self, content: Json) -> None:
-        """Keep what an own write has led to, so that the next pass knows it before the watch tells it."""
+    def remember(self, content: Json, writer: Key | None = None) -> None:
+        """Keep what an own write has led to, so that the next pass knows it before the watch tells it.
+
+        The pass of *writer* goes on with the answer, and need not be made again because of it.
+        """
         store = self.by_kind.get(Kind(content["apiVersion"], content["kind"]))
-        if store is not None:
+        if store is None:
+            return
+        own = {writer} if writer is not None else set()
+        self.writers.update(own)
+        try:
             store.put(content)
+        finally:
+            self.writers.difference_update(own)
 
     def forget(self, content: Object) -> None:
         """Forget an object that an own write has removed."""

@@ -9,7 +9,7 @@ from dynamo_controller import gather
 from dynamo_controller.kinds import RECONCILED
 from dynamo_controller.manager import Outside
 from dynamo_controller.ports import Object
-from dynamo_controller.shell import Groups, Shell
+from dynamo_controller.shell import Groups, Key, Shell
 from dynamo_controller.watch import Surroundings
 from dynamo_controller.watching import Watching
 from dynamo_render import ClusterFacts, FactQuery, InvalidResource, OperatorSettings
@@ -18,7 +18,7 @@ from dynamo_render import ClusterFacts, FactQuery, InvalidResource, OperatorSett
 async def surveyed(outside: Outside, settings: OperatorSettings) -> Shell:
     """Return a shell that knows the cluster as it is now. Raises ClusterError."""
     around = Surroundings(outside.cluster, outside.clock, outside.log, Random(0))  # noqa: S311 - never asked
-    watching = Watching(around, settings.restricted_namespace, lambda _key: None, lambda _uid: None)
+    watching = Watching(around, settings.restricted_namespace, _sleep_on, lambda _uid: None)
     groups = await outside.cluster.groups()
     for reflector in watching.reflectors(groups):
         await reflector.list()
@@ -32,6 +32,10 @@ async def surveyed(outside: Outside, settings: OperatorSettings) -> Shell:
         settings=settings,
         endpoints=outside.endpoints,
     )
+
+
+def _sleep_on(key: Key, *, urgent: bool = False) -> None:
+    """Hear of a wake-up, and make no pass: a survey looks at everything once."""
 
 
 def resources(shell: Shell) -> list[Object]:

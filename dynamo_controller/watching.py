@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from dynamo_controller.kinds import WATCHED, Route, Watched
 from dynamo_controller.ports import Kind, Object, Selection
-from dynamo_controller.shell import Key, Stores
-from dynamo_controller.store import Listener, PackedStore, Store
+from dynamo_controller.shell import Key, Stores, key_of
+from dynamo_controller.store import Listener, PackedStore, Store, controller
 from dynamo_controller.watch import Reflector, Surroundings
 
 _ALWAYS = ("", "apps", "batch", "discovery.k8s.io", "networking.k8s.io", "rbac.authorization.k8s.io")
 
 
+class Wake(Protocol):
+    """Hears that a resource may need a pass."""
+
+    def __call__(self, key: Key, *, urgent: bool = False) -> None:
+        """Hear it; an *urgent* pass is one that somebody waits for."""
+
+
 class Watching:
     """One store for each watched kind, and a reflector for each that the cluster serves."""
 
-    def __init__(
-        self, around: Surroundings, namespace: str, wake: Callable[[Key], None], gone: Callable[[str], None]
-    ) -> None:
+    def __init__(self, around: Surroundings, namespace: str, wake: Wake, gone: Callable[[str], None]) -> None:
         """Watch nothing yet; *wake* hears which resources a change concerns, *gone* the uid of what is gone."""
         self._around = around
         self._namespace = namespace
@@ -65,7 +71,8 @@ class Watching:
 
     def _listener(self, route: Route) -> Listener:
         def listen(before: Object | None, now: Object | None) -> None:
-            self._wake_all(route(before, now, self.stores))
+            asked = key_of(now) if now is not None and is_asked(before, now) else None
+            self._wake_all(route(before, now, self.stores), asked)
             if now is None and before is not None:
                 self._gone(before["metadata"]["uid"])
 
@@ -78,9 +85,21 @@ class Watching:
             kind = Kind(content["apiVersion"], content["kind"])
             self._wake_all(self.stores.occupied.pop((kind, metadata.get("namespace", ""), metadata["name"]), ()))
 
-    def _wake_all(self, keys: Iterable[Key]) -> None:
+    def _wake_all(self, keys: Iterable[Key], asked: Key | None = None) -> None:
         for key in keys:
-            self._wake(key)
+            # Whose own write this is has seen the answer, and needs no pass to see it again.
+            if key not in self.stores.writers:
+                self._wake(key, urgent=key == asked)
+
+
+_ASKED = "generation", "deletionTimestamp"
+
+
+def is_asked(before: Object | None, now: Object) -> bool:
+    """Whether a resource asks for something that it did not ask before, by somebody who may be waiting for it."""
+    if before is None:
+        return controller(now) is None
+    return any(before["metadata"].get(part) != now["metadata"].get(part) for part in _ASKED)
 
 
 def is_served(kind: Kind, groups: frozenset[str]) -> bool:

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from dynamo_controller.queue import FIRST_DELAY, LONGEST_DELAY, SPREAD, Closed, Queue
+from dynamo_controller.queue import FIRST_DELAY, LONGEST_DELAY, SPREAD, URGENT_IN_A_ROW, Closed, Queue
 from tests.fakes.clock import FakeClock
 
 
@@ -171,3 +171,50 @@ async def test_no_key_has_two_workers_and_no_wake_up_is_lost_however_they_fall()
     queue.close()
     await asyncio.gather(*workers)
     assert seen == wanted
+
+
+async def test_an_urgent_key_goes_before_all_that_wait() -> None:
+    queue, _clock = empty()
+    queue.add("a")
+    queue.add("b", urgent=True)
+    assert [await queue.next(), await queue.next()] == ["b", "a"]
+
+
+async def test_a_key_that_waits_and_becomes_urgent_overtakes_and_comes_once() -> None:
+    queue, _clock = empty()
+    for key in ("a", "b"):
+        queue.add(key)
+    queue.add("b", urgent=True)
+    queue.add("b")
+    assert [await queue.next(), await queue.next(), len(queue)] == ["b", "a", 0]
+
+
+async def test_a_key_that_becomes_urgent_while_a_worker_has_it_is_next_when_the_worker_is_done() -> None:
+    queue, _clock = empty()
+    queue.add("a")
+    key = await queue.next()
+    queue.add("b")
+    queue.add("a")
+    queue.add("a", urgent=True)
+    assert len(queue) == 1
+    queue.done(key)
+    assert [await queue.next(), await queue.next(), len(queue)] == ["a", "b", 0]
+
+
+async def test_urgent_keys_without_end_do_not_keep_the_others_waiting_for_ever() -> None:
+    queue, _clock = empty()
+    queue.add("patient")
+    given = []
+    for number in range(2 * URGENT_IN_A_ROW):
+        queue.add(f"urgent-{number}", urgent=True)
+        given.append(await queue.next())
+    assert given.index("patient") == URGENT_IN_A_ROW
+
+
+async def test_a_key_is_urgent_once() -> None:
+    queue, _clock = empty()
+    queue.add("a", urgent=True)
+    queue.done(await queue.next())
+    queue.add("a")
+    queue.add("b", urgent=True)
+    assert await queue.next() == "b"
