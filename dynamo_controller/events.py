@@ -50,14 +50,20 @@ class ClusterEvents:
         self._told: OrderedDict[Words, _Told] = OrderedDict()
 
     async def tell(self, resource: Object, sort: Literal["Normal", "Warning"], reason: str, message: str) -> None:
-        """Record an event; what the cluster refuses goes to the log."""
+        """Record an event of now; what the cluster refuses goes to the log."""
+        await self.record(resource, sort, reason, message, self._clock.timestamp())
+
+    async def record(
+        self, resource: Object, sort: Literal["Normal", "Warning"], reason: str, message: str, when: str
+    ) -> None:
+        """Record an event of the time *when*; what the cluster refuses goes to the log."""
         self._metrics.events.labels(sort, reason).inc()
         words = resource["metadata"]["uid"], reason, message
         times = self._times_to_write(words)
         if not times:
             return
         try:
-            await self._write(self._event(resource, sort, words, times))
+            await self._write(self._event(resource, sort, words, times, when))
         except ClusterError as error:
             self._log.write("warning", f"event {reason} was not recorded: {error}", status=error.status)
 
@@ -90,8 +96,8 @@ class ClusterEvents:
         count = int(live.get("count") or 1) + event["count"]
         await self._cluster.merge(live, {"count": count, "lastTimestamp": event["lastTimestamp"]})
 
-    def _event(self, resource: Object, sort: str, words: Words, times: int) -> Json:
-        metadata, now, (_uid, reason, message) = resource["metadata"], self._clock.timestamp(), words
+    def _event(self, resource: Object, sort: str, words: Words, times: int, when: str) -> Json:
+        metadata, (_uid, reason, message) = resource["metadata"], words
         subject = {key: metadata[key] for key in ("name", "namespace", "uid", "resourceVersion") if key in metadata}
         digest = hashlib.sha256("\0".join((sort, *words)).encode()).hexdigest()[:16]
         return {
@@ -105,7 +111,7 @@ class ClusterEvents:
             "source": {"component": FIELD_MANAGER},
             "reportingComponent": FIELD_MANAGER,
             "reportingInstance": self._identity,
-            "firstTimestamp": now,
-            "lastTimestamp": now,
+            "firstTimestamp": when,
+            "lastTimestamp": when,
             "count": times,
         }

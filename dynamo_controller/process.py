@@ -23,6 +23,7 @@ from dynamo_controller.ports import Address, Handler, Object
 from dynamo_controller.settings import ControllerSettings
 from dynamo_controller.shell import Policy
 from dynamo_controller.telemetry import Counted
+from dynamo_controller.telling import ToldLater
 from dynamo_render import OperatorSettings
 
 NOT_LEADING = "another process leads"
@@ -44,8 +45,9 @@ class Process:
         self._render = render
         self._counted = Counted(outside.cluster, outside.metrics, outside.clock)
         fenced = Fenced(self._counted, self._objection)
-        events = ClusterEvents(fenced, outside.clock, outside.log, outside.metrics, identity)
-        self._outside = attrs.evolve(outside, cluster=fenced, events=events)
+        recorder = ClusterEvents(fenced, outside.clock, outside.log, outside.metrics, identity)
+        self.events = ToldLater(recorder, outside.clock, outside.log, outside.metrics)
+        self._outside = attrs.evolve(outside, cluster=fenced, events=self.events)
         self.manager = Manager(self._outside, render, workers=own.workers, policy=policy_of(own))
         self._election = self._candidate(identity) if own.leader_elect else None
         self._marker = self._marker_writer() if render.restricted_namespace else None
@@ -75,14 +77,15 @@ class Process:
             background = [tasks.create_task(each.run()) for each in self._parts()]
             await self.manager.run(stop)
             self._stopping = "the process stops"
+            await self.events.flush()
             for task in background:
                 task.cancel()
         # Only now that nothing is written any more others may take over, and then they should not have to wait.
         await asyncio.gather(*self._farewells())
 
-    def _parts(self) -> list[Reachability | Election | MarkerWriter]:
+    def _parts(self) -> list[Reachability | ToldLater | Election | MarkerWriter]:
         optional = [part for part in (self._election, self._marker) if part is not None]
-        return [self._reachability, *optional]
+        return [self._reachability, self.events, *optional]
 
     def _farewells(self) -> Iterator[Coroutine[Any, Any, None]]:
         if self._marker is not None:
@@ -130,6 +133,7 @@ class Process:
             self.manager.wake_everything()
         else:
             self.manager.hold(reason)
+            self.events.drop()
 
     def _objection(self, target: Object) -> str:
         """Say why *target* must not be written now; asked at the last moment before each write of a pass."""

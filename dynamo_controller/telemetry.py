@@ -128,6 +128,11 @@ class Metrics:
             ("type", "reason"),
             registry=registry,
         )
+        self.events_dropped = Counter(
+            "dynamo_controller_events_dropped",
+            "Events that were told and not recorded: too many at once, or the lead was lost",
+            registry=registry,
+        )
         self.leading = Gauge(
             "dynamo_controller_leader", "1 while this process leads or no lead is needed, else 0", registry=registry
         )

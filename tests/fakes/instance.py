@@ -52,7 +52,7 @@ class Instance:
     @property
     def is_quiet(self) -> bool:
         """Whether there is nothing to do until something happens."""
-        return self.process.manager.is_idle
+        return self.process.manager.is_idle and self.process.events.is_idle
 
 
 @attrs.frozen(eq=False)
