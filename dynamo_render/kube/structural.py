@@ -207,7 +207,7 @@ def decoder(node: Node) -> Decoder:
         return _list_decoder(node)
     if isinstance(node, MapOf):
         return _map_decoder(node)
-    return _late_decoder(node)
+    return _ref_decoder(node) if isinstance(node, Ref) else _struct_decoder(node)
 
 
 def kind_of(value: object) -> str:
@@ -449,19 +449,6 @@ def _map_decoder(node: MapOf) -> Decoder:
 _compiled: dict[tuple[str, Callable[[Struct], Struct] | None], Decoder] = {}
 
 
-def _late_decoder(node: Ref | Struct) -> Decoder:
-    """Return a decoder that is compiled at its first value: most types are never used."""
-    compiled: Decoder | None = None
-
-    def decode(value: Any, where: Where, findings: Findings) -> Any:
-        nonlocal compiled
-        if compiled is None:
-            compiled = _ref_decoder(node) if isinstance(node, Ref) else _struct_decoder(node)
-        return compiled(value, where, findings)
-
-    return decode
-
-
 def _ref_decoder(node: Ref) -> Decoder:
     """Return the decoder of the type that *node* names, the same for all who name it."""
     key = (node.name, node.form)
@@ -470,11 +457,24 @@ def _ref_decoder(node: Ref) -> Decoder:
     return _compiled[key]
 
 
+class _FieldDecoders(dict[str, Decoder]):
+    """The decoders of a struct's fields, each compiled when its field first has a value: most never have one."""
+
+    def __init__(self, fields: Mapping[str, Field]) -> None:
+        super().__init__()
+        self._fields = fields
+
+    def __missing__(self, key: str) -> Decoder:
+        compiled = self[key] = decoder(self._fields[key].node)
+        return compiled
+
+
 def _struct_decoder(node: Struct) -> Decoder:  # noqa: C901 - one loop, kept flat: every render passes through it often
     fields = {
-        key: (_plain_type(field.node), field.attribute or key, _drops_zero(node, field), decoder(field.node), field)
+        key: (_plain_type(field.node), field.attribute or key, _drops_zero(node, field), field)
         for key, field in node.fields.items()
     }
+    decoders = _FieldDecoders(node.fields)
     expected = tuple(
         (key, field.attribute or key, _missing_value(node, field))
         for key, field in node.fields.items()
@@ -493,7 +493,7 @@ def _struct_decoder(node: Struct) -> Decoder:  # noqa: C901 - one loop, kept fla
                 if closed:
                     _note_unknown(key, node, where, findings)
                 continue
-            plain_type, attribute, drops_zero, decode_field, field = known
+            plain_type, attribute, drops_zero, field = known
             if type(entry) is plain_type:
                 decoded = entry
             elif entry is None:
@@ -501,7 +501,7 @@ def _struct_decoder(node: Struct) -> Decoder:  # noqa: C901 - one loop, kept fla
                     findings.warn((where, key), "null", "null counts as not given", field.null_hint)
                 continue
             else:
-                decoded = decode_field(entry, (where, key), findings)
+                decoded = decoders[key](entry, (where, key), findings)
                 if decoded is INVALID:
                     continue
             if decoded or not drops_zero:
