@@ -6,8 +6,10 @@ discovery backend) are those that several rooms need.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
+
+import attrs
 
 from dynamo_render.errors import Problem
 from dynamo_render.facts import ClusterFacts, NamespaceFacts
@@ -22,6 +24,16 @@ Pathway = Literal["grove", "component"]
 DISCOVERY_ANNOTATION = "nvidia.com/dynamo-discovery-backend"
 METRICS_ANNOTATION = "nvidia.com/enable-metrics"
 RESTART_ANNOTATION = "nvidia.com/restartAt"
+
+
+def _found(value: Callable[[Any], Any]) -> Any:
+    """Declare a field that is found out from the others once, when the scope is made: many rooms ask for it."""
+    return attrs.field(init=False, default=attrs.Factory(value, takes_self=True))
+
+
+def _discovery(annotations: Mapping[str, str], settings: OperatorSettings) -> str:
+    """Return the discovery backend that *annotations* choose, even an empty one, before that of the settings."""
+    return annotations.get(DISCOVERY_ANNOTATION, settings.discovery_backend)
 
 
 @frozen(kw_only=True)
@@ -40,16 +52,10 @@ class GraphScope(Value):
     profile: Profile
     observed: Observed
     problems: list[Problem]
-
-    @property
-    def namespace_facts(self) -> NamespaceFacts:
-        """What is known of the graph's namespace."""
-        return self.facts.view(self.namespace)
-
-    @property
-    def discovery(self) -> str:
-        """The discovery backend of the graph itself: its annotation, even an empty one, before the setting."""
-        return self.annotations.get(DISCOVERY_ANNOTATION, self.settings.discovery_backend)
+    namespace_facts: NamespaceFacts = _found(lambda graph: graph.facts.view(graph.namespace))
+    """What is known of the graph's namespace."""
+    discovery: str = _found(lambda graph: _discovery(graph.annotations, graph.settings))
+    """The discovery backend of the graph itself."""
 
     def dynamo_namespace(self, spec: ComponentSpec) -> str:
         """Return the Dynamo namespace in which a component of this graph registers."""
@@ -84,26 +90,14 @@ class ComponentScope(Value):
     extra_pod_labels: Mapping[str, str]
     pod_annotations: Mapping[str, str]
     path: tuple[str | int, ...]
-
-    @property
-    def profile(self) -> Profile:
-        """The profile of the render."""
-        return self.graph.profile
-
-    @property
-    def component_type(self) -> str:
-        """The component type as written, empty when absent."""
-        return self.spec.component_type or ""
-
-    @property
-    def discovery(self) -> str:
-        """The effective discovery backend of the component."""
-        return self.annotations.get(DISCOVERY_ANNOTATION, self.graph.settings.discovery_backend)
-
-    @property
-    def is_multinode(self) -> bool:
-        """Whether one replica spans several nodes."""
-        return self.spec.nodes > 1
+    profile: Profile = _found(lambda component: component.graph.profile)
+    """The profile of the render."""
+    component_type: str = _found(lambda component: component.spec.component_type or "")
+    """The component type as written, empty when absent."""
+    discovery: str = _found(lambda component: _discovery(component.annotations, component.graph.settings))
+    """The effective discovery backend of the component."""
+    is_multinode: bool = _found(lambda component: component.spec.nodes > 1)
+    """Whether one replica spans several nodes."""
 
     def warn(self, rule: str, field: tuple[str | int, ...], message: str, hint: str | None = None) -> None:
         """Report something doubtful about *field*, given from the component down."""

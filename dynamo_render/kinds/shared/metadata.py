@@ -8,7 +8,7 @@ from dynamo_render.errors import Problem
 from dynamo_render.kube import names
 from dynamo_render.profiles import Profile
 from dynamo_render.scope import METRICS_ANNOTATION
-from dynamo_render.spec.component import ComponentSpec, ExtraPodMetadata
+from dynamo_render.spec.component import ComponentSpec
 
 COMPONENT = "nvidia.com/dynamo-component"
 NAMESPACE = "nvidia.com/dynamo-namespace"
@@ -63,14 +63,17 @@ class UserMetadata:
         """Read the metadata of *spec*; the operator's keys that are *allowed* pass."""
         self._protected = profile.operator_metadata_is_protected
         self._path, self._problems, self._allowed = path, problems, allowed
-        extra = spec.extra_pod_metadata or ExtraPodMetadata()
         self.labels = self._kept(spec.labels, OWNED_LABELS, "labels")
         self.annotations = self._kept(spec.annotations, OWNED_ANNOTATIONS, "annotations")
-        self.pod_labels = self._kept(extra.labels, OWNED_LABELS, "extraPodMetadata", "labels")
-        self.pod_annotations = self._kept(extra.annotations, OWNED_ANNOTATIONS, "extraPodMetadata", "annotations")
+        self.pod_labels: dict[str, str] = {}
+        self.pod_annotations: dict[str, str] = {}
+        extra = spec.extra_pod_metadata
+        if extra is not None:
+            self.pod_labels = self._kept(extra.labels, OWNED_LABELS, "extraPodMetadata", "labels")
+            self.pod_annotations = self._kept(extra.annotations, OWNED_ANNOTATIONS, "extraPodMetadata", "annotations")
 
     def _kept(self, given: Mapping[str, str] | None, owned: frozenset[str], *field: str) -> dict[str, str]:
-        result = dict(given or {})
+        result = dict(given) if given else {}
         if not self._protected or owned.isdisjoint(result):
             return result
         for key in sorted(owned.intersection(result) - self._allowed):
