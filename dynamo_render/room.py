@@ -20,9 +20,11 @@ class Room(Mapping[Key, Entry]):
 
     def __getitem__(self, key: Key) -> Entry:
         """Return the entry called *key*; raise KeyError where there is none."""
-        if key not in self._loaded:
+        try:
+            return self._loaded[key]
+        except KeyError:
             module, _, name = self._homes[key].partition(":")
-            self._loaded[key] = getattr(importlib.import_module(module), name)
+        self._loaded[key] = getattr(importlib.import_module(module), name)
         return self._loaded[key]
 
     def __contains__(self, key: object) -> bool:

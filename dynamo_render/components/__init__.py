@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 from dynamo_render.components.contract import ComponentType
@@ -20,6 +21,7 @@ COMPONENTS: Mapping[str, ComponentType] = Room(
 )
 
 
+@functools.lru_cache(maxsize=256)
 def component_type(name: str) -> ComponentType:
     """Return the component type that users call *name*, matched exactly."""
     return COMPONENTS.get(name, GENERIC)

@@ -165,6 +165,7 @@ def _leader_worker_set(scope: ComponentScope, pod: PodPlan, index: int) -> Leade
 
 def _check_leader_worker_set(scope: ComponentScope, pod: PodPlan) -> None:
     """Report a main container that a LeaderWorkerSet could not start, as it is after the launch is put together."""
+    pod = attrs.evolve(pod, is_shared=False)  # these pods are looked at, not kept
     limits = scope.spec.resources and scope.spec.resources.limits
     if not (limits and limits.gpu):
         scope.refuse("CTL-16", ("resources", "limits", "gpu"), "is required for a LeaderWorkerSet")
