@@ -6,6 +6,7 @@ name, but". Nothing here shortens, builds or decides a name of Dynamo.
 
 from __future__ import annotations
 
+import functools
 import re
 
 from dynamo_render.kube.patterns import pattern
@@ -56,6 +57,7 @@ def is_annotation_key(text: str) -> bool:
     return why_not_annotation_key(text) is None
 
 
+@functools.lru_cache(maxsize=1024)
 def why_not_dns_label(text: str) -> str | None:
     """Return why *text* is no DNS label, or None."""
     return (
@@ -73,6 +75,7 @@ def why_not_dns_label_starting_with_letter(text: str) -> str | None:
     return reason
 
 
+@functools.lru_cache(maxsize=1024)
 def why_not_dns_subdomain(text: str) -> str | None:
     """Return why *text* is no DNS subdomain, or None; its parts may be longer than a DNS label."""
     reason = _why_not_length(text, MAX_DNS_SUBDOMAIN) or _why_not_characters(text, _NOT_LOWER_DOTTED, _LOWER_DOTTED)

@@ -154,7 +154,8 @@ def _cliques(scope: ComponentScope, queue: str | None) -> Iterator[CliquePlan]:
         yield _clique(scope, scope.service.lower(), "main", replicas, labels, pod)
         return
     leader, worker = leader_clique(scope.service), worker_clique(scope.service)
-    first = _clique(scope, leader, "leader", 1, labels, pod)
+    # Only one pod may hold what the plan holds: the leader's does, the workers' get copies.
+    first = _clique(scope, leader, "leader", 1, labels, attrs.evolve(pod, is_shared=False))
     if backends.BACKENDS[pod.launch.backend].workers_start_first:
         first = attrs.evolve(first, starts_after=(worker,))
     yield first
