@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -26,13 +27,14 @@ from tests.fakes.stage import graph, worker
 Json = dict[str, Any]
 OURS, LEASE = "nvidia.com/v1alpha1", "coordination.k8s.io/v1"
 LIMIT = 90.0
+REST = 2.0
 MARK = "dynamo-operator-namespace-scope"
 
 SHORT_LEASE = {
     "leader_elect": True,
     "leader_election_id": "tests",
-    "leader_election_lease_duration": "5s",
-    "leader_election_renew_deadline": "3s",
+    "leader_election_lease_duration": "10s",
+    "leader_election_renew_deadline": "7s",
     "leader_election_retry_period": "500ms",
 }
 
@@ -82,6 +84,14 @@ class Program:
     def writes(self) -> float:
         """Return how many objects this process has applied."""
         return self.total("dynamo_controller_api_writes_total", verb="apply", result="ok")
+
+    def settled_writes(self) -> float:
+        """Return how many objects it has applied, once that stays the same: components follow their graph."""
+        before = -1.0
+        while (now := self.writes()) != before:
+            before = now
+            time.sleep(REST)
+        return now
 
     def end(self) -> int:
         """Ask the process to stop and return its exit code."""
@@ -149,12 +159,13 @@ def test_a_paused_leader_is_followed_and_writes_nothing_when_it_wakes(cluster: B
     own = {**SHORT_LEASE, "restricted_namespace": namespace}
     with started(cluster, tmp_path, "first", **own) as first, started(cluster, tmp_path, "second", **own) as second:
         until(lambda: first.is_ready() and second.is_ready(), "readiness", first, second)
+        until(lambda: first.leads() or second.leads(), "a leader", first, second)
         leader, other = (first, second) if first.leads() else (second, first)
         assert (leader.leads(), other.leads()) == (True, False)
         make_graph(cluster, namespace)
         until(lambda: components(cluster, namespace) == ["chat-frontend", "chat-worker"], "components", leader)
         assert other.writes() == 0
-        before = leader.writes()
+        before = leader.settled_writes()
 
         leader.process.send_signal(signal.SIGSTOP)
         until(other.leads, "a second leader", other)
@@ -225,7 +236,8 @@ def test_a_cluster_wide_controller_takes_a_namespace_over_when_its_own_controlle
             for namespace in (mine, other):
                 make_graph(cluster, namespace)
                 until(lambda at=namespace: len(components(cluster, at)) == 2, "components", wide, restricted)
-            assert wide.total("dynamo_operator_reconcile_total", namespace=other) > 0
+            # A pass counts when it ends, which is after its components are there.
+            until(lambda: wide.total("dynamo_operator_reconcile_total", namespace=other) > 0, "a pass", wide)
             assert wide.total("dynamo_operator_reconcile_total", namespace=mine) == 0
             assert wide.total("dynamo_controller_marked_namespaces") >= 1
             assert restricted.end() == 0
