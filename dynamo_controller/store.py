@@ -78,6 +78,8 @@ class Store:
         self._passing = passing
         self._belongs = belongs
         self._objects: MutableMapping[Place, Json] = self._shelf()
+        # Beside the objects, so that one that says nothing new need not be unpacked.
+        self._versions: dict[Place, int] = {}
         self._owned: dict[str, set[Place]] = {}
         self.label = label
         self._labelled: dict[str, set[Place]] = {}
@@ -115,24 +117,23 @@ class Store:
     def put(self, content: Json) -> None:
         """Keep what the cluster says of an object, unless something newer is known."""
         self._passing(content)
-        place, before = _place(content), self._objects.get(_place(content))
-        if before is not None and version(before) > version(content):
+        place = _place(content)
+        if self._versions.get(place, -1) >= version(content):
             return
-        kept = self._keep(content)
+        before, kept = self._objects.get(place), self._keep(content)
         if before is None and kept is None:
             return
-        if before is not None and kept is not None and version(before) == version(kept):
-            return
-        self._set(place, kept)
+        self._set(place, before, kept)
         self._listener(before, kept)
 
     def drop(self, content: Object) -> None:
         """Forget an object that the cluster no longer has, unless another one of its name is known."""
         self._passing(content)
-        before = self._objects.get(_place(content))
-        if before is None or version(before) > version(content):
+        place = _place(content)
+        if self._versions.get(place, version(content) + 1) > version(content):
             return
-        self._set(_place(content), None)
+        before = self._objects[place]
+        self._set(place, before, None)
         self._listener(before, None)
 
     def replace(self, contents: Iterable[Json], resource_version: str) -> None:
@@ -143,24 +144,24 @@ class Store:
             self.put(content)
         limit = int(resource_version or 0)
         for place in self._objects.keys() - listed:
-            before = self._objects[place]
-            if version(before) <= limit:
-                self._set(place, None)
+            if self._versions[place] <= limit:
+                before = self._objects[place]
+                self._set(place, before, None)
                 self._listener(before, None)
 
     def clear(self) -> None:
         """Forget everything: the kind is gone, and its objects with it."""
-        self.replace((), str(max(map(version, self._objects.values()), default=0)))
+        self.replace((), str(max(self._versions.values(), default=0)))
 
-    def _set(self, place: Place, kept: Json | None) -> None:
-        before = self._objects.pop(place, None)
+    def _set(self, place: Place, before: Json | None, kept: Json | None) -> None:
         if before is not None:
+            del self._objects[place], self._versions[place]
             for index, key in self._keys(place, before):
                 index[key].discard(place)
                 if not index[key]:
                     del index[key]
         if kept is not None:
-            self._objects[place] = kept
+            self._objects[place], self._versions[place] = kept, version(kept)
             for index, key in self._keys(place, kept):
                 index.setdefault(key, set()).add(place)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
+import pytest
+
 from dynamo_controller.ports import Kind
-from dynamo_controller.store import Store
+from dynamo_controller.store import PackedStore, Store
 
 
 def thing(name: str, version: int, **labels: str) -> dict[str, Any]:
@@ -42,3 +45,15 @@ def test_an_object_that_loses_its_label_or_goes_is_found_no_more() -> None:
     things.put(thing("a", 2))
     things.drop(thing("b", 2))
     assert named(things, "x") == []
+
+
+def test_what_a_packed_store_is_told_again_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A watch tells each of our own writes once more, and unpacking takes longer than all the rest."""
+    heard: list[Any] = []
+    packed = PackedStore(Kind("v1", "Thing"), lambda content: content, lambda before, now: heard.append((before, now)))
+    packed.put(thing("a", 5))
+    monkeypatch.delattr(zlib, "decompress")
+    packed.put(thing("a", 5))
+    packed.put(thing("a", 4))
+    packed.drop(thing("a", 4))
+    assert len(heard) == 1
