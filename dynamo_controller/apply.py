@@ -13,6 +13,7 @@ import attrs
 from dynamo_controller import adoption, digest, fields, ownership
 from dynamo_controller.ports import ClusterError, Json, Kind, Object
 from dynamo_controller.shell import Key, Place, Shell, key_of
+from dynamo_controller.store import version
 from dynamo_render.kube import live as live_parts
 from dynamo_render.kube import manifest
 from dynamo_render.kube.diff import Identity
@@ -174,10 +175,11 @@ class Applier:
     async def _write(self, content: Json, wanted: Json, word: str, *, force: bool) -> None:
         # Asked before: a watch may tell of the write earlier than its answer comes.
         before = self._known(content)
-        with _named("apply", content):
+        with _named("apply", content), self.shell.stores.expecting(content, key_of(self.resource)) as expected:
             stored = await self.shell.cluster.apply(content, force=force)
+            expected.answered = version(stored)
+            self.shell.stores.remember(stored)
         self.outcome.live.append(stored)
-        self.shell.stores.remember(stored, writer=key_of(self.resource))
         if before is not None and _version(before) == _version(stored):
             self.shell.settled[stored["metadata"]["uid"]] = _version(stored), digest.of(wanted)
             return

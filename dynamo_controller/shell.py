@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import attrs
@@ -43,17 +44,38 @@ Place = tuple[Kind, str, str]
 """Kind, namespace and name of an object."""
 
 
+def place_of(content: Object) -> Place:
+    """Return the place of an object."""
+    return (
+        Kind(content["apiVersion"], content["kind"]),
+        content["metadata"].get("namespace", ""),
+        content["metadata"]["name"],
+    )
+
+
+@attrs.define(eq=False)
+class Expected:
+    """A write by the pass over *writer*: the version that it was *answered* with, and the wake-ups *heard* until then.
+
+    The pass goes on with the answer, so that it need not be made again for that version or one before it.
+    """
+
+    writer: Key
+    answered: int = -1
+    heard: list[tuple[int, Callable[[], None]]] = attrs.field(factory=list)
+
+
 @attrs.frozen(eq=False)
 class Stores:
     """The stores of all kinds that the controller watches.
 
     *occupied* are places where resources met objects of others, each with the resources that look again when the object
-    changes or goes. *writers* are resources whose own pass has led to what a store hears of just now.
+    changes or goes. *expected* are the places of writes that are under way.
     """
 
     by_kind: Mapping[Kind, Store]
     occupied: dict[Place, set[Key]] = attrs.field(factory=dict)
-    writers: set[Key] = attrs.field(factory=set)
+    expected: dict[Place, Expected] = attrs.field(factory=dict)
 
     def get(self, kind: Kind, namespace: str, name: str) -> Object | None:
         """Return what is known of an object, or None."""
@@ -92,20 +114,28 @@ class Stores:
         """Return all known objects whose controller has this *uid*."""
         return [owned for store in self.by_kind.values() for owned in store.owned_by(uid)]
 
-    def remember(self, content: Json, writer: Key | None = None) -> None:
-        """Keep what an own write has led to, so that the next pass knows it before the watch tells it.
-
-        The pass of *writer* goes on with the answer, and need not be made again because of it.
-        """
+    def remember(self, content: Json) -> None:
+        """Keep what an own write has led to, so that the next pass knows it before the watch tells it."""
         store = self.by_kind.get(Kind(content["apiVersion"], content["kind"]))
-        if store is None:
-            return
-        own = {writer} if writer is not None else set()
-        self.writers.update(own)
-        try:
+        if store is not None:
             store.put(content)
+
+    @contextlib.contextmanager
+    def expecting(self, content: Object, writer: Key) -> Iterator[Expected]:
+        """Keep wake-ups of *writer* because of an object that its pass writes inside the block until the block ends.
+
+        A watch may tell of a write before the answer comes.
+        """
+        place = place_of(content)
+        expected = self.expected[place] = Expected(writer)
+        try:
+            yield expected
         finally:
-            self.writers.difference_update(own)
+            if self.expected.get(place) is expected:
+                del self.expected[place]
+            for number, wake in expected.heard:
+                if number > expected.answered:
+                    wake()
 
     def forget(self, content: Object) -> None:
         """Forget an object that an own write has removed."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Protocol
 
 from dynamo_controller.kinds import WATCHED, Route, Watched
 from dynamo_controller.ports import Kind, Object, Selection
-from dynamo_controller.shell import Key, Stores, key_of
-from dynamo_controller.store import Listener, PackedStore, Store, controller
+from dynamo_controller.shell import Key, Stores, key_of, place_of
+from dynamo_controller.store import Listener, PackedStore, Store, controller, version
 from dynamo_controller.watch import Reflector, Surroundings
 
 _ALWAYS = ("", "apps", "batch", "discovery.k8s.io", "networking.k8s.io", "rbac.authorization.k8s.io")
@@ -72,7 +73,8 @@ class Watching:
     def _listener(self, route: Route) -> Listener:
         def listen(before: Object | None, now: Object | None) -> None:
             asked = key_of(now) if now is not None and is_asked(before, now) else None
-            self._wake_all(route(before, now, self.stores), asked)
+            for key in route(before, now, self.stores):
+                self._wake_unless_expected(now, key, urgent=key == asked)
             if now is None and before is not None:
                 self._gone(before["metadata"]["uid"])
 
@@ -83,13 +85,19 @@ class Watching:
         if self.stores.occupied:
             metadata = content["metadata"]
             kind = Kind(content["apiVersion"], content["kind"])
-            self._wake_all(self.stores.occupied.pop((kind, metadata.get("namespace", ""), metadata["name"]), ()))
+            self._wake_each(self.stores.occupied.pop((kind, metadata.get("namespace", ""), metadata["name"]), ()))
 
-    def _wake_all(self, keys: Iterable[Key], asked: Key | None = None) -> None:
+    def _wake_each(self, keys: Iterable[Key]) -> None:
         for key in keys:
-            # Whose own write this is has seen the answer, and needs no pass to see it again.
-            if key not in self.stores.writers:
-                self._wake(key, urgent=key == asked)
+            self._wake(key)
+
+    def _wake_unless_expected(self, now: Object | None, key: Key, *, urgent: bool) -> None:
+        """Wake a resource, at once or, where its own pass writes the object just now, when more is known."""
+        expected = self.stores.expected.get(place_of(now)) if now is not None else None
+        if now is not None and expected is not None and expected.writer == key:
+            expected.heard.append((version(now), partial(self._wake, key, urgent=urgent)))
+        else:
+            self._wake(key, urgent=urgent)
 
 
 _ASKED = "generation", "deletionTimestamp"

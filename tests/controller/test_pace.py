@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from dynamo_controller.graphs import GRAPH
 from dynamo_controller.kinds import RECONCILED
+from dynamo_controller.ports import ClusterError, Object
 from dynamo_controller.reconcile import Done
 from dynamo_controller.shell import Key, Shell
-from tests.fakes.stage import Stage, graph
+from tests.fakes.stage import Stage, graph, rolled_out
 
+Json = dict[str, Any]
 BUSY = "the test holds them back"
 
 
@@ -65,7 +71,8 @@ async def test_a_status_of_a_child_is_nothing_urgent(monkeypatch: pytest.MonkeyP
         assert (await passes_in_order(stage, monkeypatch))[:3] == ["one", "two", "three"]
 
 
-async def test_the_own_writes_of_a_pass_lead_to_no_other_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def counted_passes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets the name of each resource whose pass begins."""
     made: list[str] = []
     reconciled = dict(RECONCILED)
 
@@ -75,7 +82,68 @@ async def test_the_own_writes_of_a_pass_lead_to_no_other_pass(monkeypatch: pytes
 
     for kind in reconciled:
         monkeypatch.setitem(RECONCILED, kind, counted)
+    return made
+
+
+def answering_late(stage: Stage, monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[Json], None]) -> None:
+    """Let watches tell of every write before its answer comes, and something happen in between."""
+    apply = stage.cluster.apply
+
+    async def late(content: Object, *, force: bool) -> Json:
+        stored: Json = await apply(content, force=force)
+        meanwhile(stored)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        return stored
+
+    monkeypatch.setattr(stage.cluster, "apply", late)
+
+
+async def test_the_own_writes_of_a_pass_lead_to_no_other_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = counted_passes(monkeypatch)
     async with Stage() as stage:
         await stage.add(graph())
         assert sorted(set(made)) == ["chat", "chat-frontend", "chat-worker"]
         assert [made.count(name) for name in ("chat-frontend", "chat-worker")] == [1, 1]
+
+
+async def test_nor_do_they_where_a_watch_tells_of_them_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = counted_passes(monkeypatch)
+    async with Stage() as stage:
+        answering_late(stage, monkeypatch, lambda _stored: None)
+        await stage.add(graph())
+        assert [made.count(name) for name in ("chat-frontend", "chat-worker")] == [1, 1]
+
+
+async def test_what_somebody_else_writes_before_the_answer_comes_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = counted_passes(monkeypatch)
+    async with Stage() as stage:
+
+        def roll_out(stored: Json) -> None:
+            if stored["kind"] == "Deployment":
+                stage.cluster.set_status(
+                    stage.cluster.find("Deployment", stored["metadata"]["name"]), rolled_out(stored)
+                )
+
+        answering_late(stage, monkeypatch, roll_out)
+        await stage.add(graph())
+        assert [made.count(name) for name in ("chat-frontend", "chat-worker")] == [2, 2]
+        assert stage.condition() == ("True", "all_resources_are_ready")
+
+
+async def test_a_write_whose_answer_is_lost_is_looked_at_when_a_watch_tells_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with Stage() as stage:
+        lost: list[Json] = []
+
+        def lose(stored: Json) -> None:
+            if stored["kind"] == "Deployment" and not lost:
+                lost.append(stored)
+                raise ClusterError(0, "Interrupted", "no answer")
+
+        answering_late(stage, monkeypatch, lose)
+        await stage.add(graph())
+        await stage.later(1)
+        await stage.roll_out()
+        assert stage.condition() == ("True", "all_resources_are_ready")
