@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -69,7 +70,7 @@ def _value_below(value: Any, step: Step) -> Any:
 def _record_below(managed: Mapping[str, Any], step: Step) -> Mapping[str, Any]:
     if not isinstance(step, shapes.Entry):
         return managed.get(f"f:{step}") or _NOTHING
-    keys = [key for key in managed if key.startswith("k:") and json.loads(key[2:]) == dict(step.keys)]
+    keys = [key for key in managed if key.startswith("k:") and _parsed(key[2:]) == dict(step.keys)]
     return managed[keys[0]] if keys else _NOTHING
 
 
@@ -94,7 +95,7 @@ def _emptied(wanted: Any, live: Any, managed: Mapping[str, Any], path: FieldPath
     elif isinstance(wanted, list | tuple) and isinstance(live, list):
         for key, inner in managed.items():
             if key.startswith("k:"):
-                ours, theirs = _position(wanted, json.loads(key[2:])), _position(live, json.loads(key[2:]))
+                ours, theirs = _position(wanted, _parsed(key[2:])), _position(live, _parsed(key[2:]))
                 if ours is not None and theirs is not None:
                     yield from _emptied(wanted[ours], live[theirs], inner, (*path, theirs))
 
@@ -125,7 +126,7 @@ class _Look:
         return attrs.evolve(self, amounts=True) if key in _AMOUNTS and not self.amounts else self
 
     def _holds_list(self, wanted: Sequence[Any], live: Sequence[Any], managed: Mapping[str, Any]) -> bool:
-        keyed = [(json.loads(key[2:]), inner) for key, inner in managed.items() if key.startswith("k:")]
+        keyed = [(_parsed(key[2:]), inner) for key, inner in managed.items() if key.startswith("k:")]
         if keyed:
             return len(keyed) == len(wanted) and self._holds_entries(wanted, live, keyed)
         if any(key.startswith("v:") for key in managed):
@@ -155,6 +156,12 @@ class _Look:
         return bool(wanted == live)
 
 
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> Any:
+    """Return the keys or the value that a record names; the same few hundred are met in every comparison."""
+    return json.loads(text)
+
+
 def _managed(live: Object) -> Mapping[str, Any]:
     entries = live["metadata"].get("managedFields") or ()
     return next((recorded_fields(entry) for entry in entries if is_our_apply(entry)), _NOTHING)
@@ -173,9 +180,9 @@ def _covers_one(wanted: Any, key: str, inner: Mapping[str, Any]) -> bool:
     if not isinstance(wanted, list | tuple):
         return False
     if sort == "k":
-        position = _position(wanted, json.loads(name))
+        position = _position(wanted, _parsed(name))
         return position is not None and _covers(wanted[position], inner)
-    return sort != "v" or json.loads(name) in wanted
+    return sort != "v" or _parsed(name) in wanted
 
 
 def _position(entries: Sequence[Any], keys: Mapping[str, Any]) -> int | None:
