@@ -129,13 +129,13 @@ def excess(writes: Iterable[Asked], sound: Counter[str], *, factor: int = 2) -> 
     }
 
 
-def templates(writes: Iterable[Asked]) -> Mapping[str, int]:
-    """Return, by workload, how many different pod templates were written (O4)."""
+def templates(writes: Iterable[Asked], graph: str = "") -> Mapping[str, int]:
+    """Return how many different pod templates were written (O4), by workload; names without that of the *graph*."""
     seen: dict[str, set[str]] = {}
     for each in writes:
         if each.resource in WORKLOADS and not each.subresource and each.verb == "patch":
             text = json.dumps(list(_templates(each.content.get("spec") or {})), sort_keys=True)
-            seen.setdefault(f"{each.resource}/{each.name}", set()).add(text)
+            seen.setdefault(f"{each.resource}/{each.name.removeprefix(graph)}", set()).add(text)
     return {name: len(texts) for name, texts in seen.items()}
 
 

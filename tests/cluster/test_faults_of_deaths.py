@@ -110,8 +110,8 @@ STORIES: Mapping[str, Story] = {
 }
 
 
-def died(living: Life, story: Story, name: str, after: int) -> bool:
-    """Play a *story* for the graph of a *name* and return whether a controller died *after* so many of its writes."""
+def played(living: Life, story: Story, name: str, after: int) -> Death:
+    """Play a *story* for the graph of a *name* and return the death of a controller *after* so many of its writes."""
     if story.before is not None:
         story.before(living, name)
         living.settle()
@@ -120,7 +120,7 @@ def died(living: Life, story: Story, name: str, after: int) -> bool:
     story.told(living, name)
     living.settle()
     living.proxy.harms.remove(death)
-    return death.is_over
+    return death
 
 
 def comes_to(living: Life, name: str, wanted: Mapping[str, Json], oracle: str) -> None:
@@ -141,21 +141,22 @@ def walk(bench: Bench, folder: Path, name: str) -> None:
     story = STORIES[name]
     with life(bench, folder, f"f1-{name}") as living:
         theirs = oracles.bystanders(bench.client, living.namespace, "walk0x")
-        assert not died(living, story, "walk0x", NEVER)
+        whole = played(living, story, "walk0x", NEVER)
         wanted = oracles.end_state(bench.client, living.namespace, "walk0x")
         writes = living.writes("walk0x")
-        sound, templates = oracles.sorts(writes), Counter(oracles.templates(writes).values())
+        sound, templates = oracles.sorts(writes), oracles.templates(writes, "walk0x")
         deaths = 0
-        while died(living, story, f"walk{deaths + 1}x", deaths + 1):
+        while played(living, story, f"walk{deaths + 1}x", deaths + 1).is_over:
             deaths += 1
             graph_name = f"walk{deaths}x"
             assert deaths < MOST
             comes_to(living, graph_name, wanted, f"O1 after write {deaths}")
             written = living.writes(graph_name)
             require_none(f"O2 after write {deaths}", oracles.excess(written, sound))
-            assert Counter(oracles.templates(written).values()) == templates, f"O4 after write {deaths}"
+            more = Counter(oracles.templates(written, graph_name)) - Counter(templates)
+            require_none(f"O4 after write {deaths}", more)
         # Two runs differ in a few statuses, no more.
-        assert deaths >= 0.7 * len(writes)
+        assert deaths >= 0.7 * whole.passed
         require_none("O3", writes_of_a_new_controller(living))
         require_none("O5", oracles.touched(bench.client, theirs))
 
@@ -230,7 +231,9 @@ def test_f18_a_controller_that_is_asked_to_stop_ends_its_pass_and_the_next_goes_
         created(living, "sound")
         living.settle()
         wanted, sound = oracles.end_state(cluster.client, living.namespace, "sound"), living.writes("sound")
-        for count in sorted(Random(18).sample(range(1, len(sound)), 5)):  # noqa: S311 - chooses moments
+        # Not the last ones: two runs differ in a few statuses.
+        moments = range(1, round(0.7 * len(sound)))
+        for count in sorted(Random(18).sample(moments, 5)):  # noqa: S311 - chooses moments
             name = f"chat{count}"
             stop = Act(where=number(count, name), deed=lambda _asked: living.ask_to_stop(), times=1)
             living.proxy.harms.append(stop)
