@@ -130,7 +130,7 @@ class Metrics:
         )
         self.events_dropped = Counter(
             "dynamo_controller_events_dropped",
-            "Events that were told and not recorded: too many at once, or the lead was lost",
+            "Events that were told and not recorded: too many at once, the lead lost, or no time at a stop",
             registry=registry,
         )
         self.leading = Gauge(

@@ -87,11 +87,14 @@ class ToldLater:
         self._rest()
 
     async def flush(self) -> None:
-        """Return when everything is recorded, or after `FAREWELL` seconds."""
+        """Return when everything is recorded, or after `FAREWELL` seconds; what is left then is dropped, and logged."""
         waits = [asyncio.ensure_future(self._idle.wait()), asyncio.ensure_future(self._clock.sleep(FAREWELL))]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         for each in waits:
             each.cancel()
+        if self._line:
+            self._log.write("warning", "stopped before every event was recorded", dropped=len(self._line))
+            self.drop()
 
     async def _write(self) -> None:
         while True:

@@ -134,12 +134,13 @@ async def test_what_waits_at_the_stop_is_recorded() -> None:
 
 async def test_a_stop_does_not_wait_for_ever_for_events() -> None:
     async with Line() as line:
-        await line.tell("A")
+        await line.tell("A", "B", "C")
         flushing = asyncio.create_task(line.events.flush())
         await turns()
         line.clock.advance(FAREWELL)
         await flushing
         assert line.recorder.recorded == []
+        assert line.dropped() == 3 - telling.WRITERS
 
 
 async def test_who_must_not_write_any_more_drops_what_waits_and_counts_it() -> None:
