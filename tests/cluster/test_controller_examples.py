@@ -87,10 +87,13 @@ def test_every_example_comes_to_ready(cluster: Bench, *, grove: bool) -> None:
     cluster.ensure_namespaces([namespace])
     wanted = list(examples(namespace, grove=grove))
 
-    def is_ready(content: Json) -> bool:
+    def available(content: Json) -> list[Json]:
         status = cluster.client.get(OURS, content["kind"], content["metadata"]["name"], namespace).get("status", {})
-        available = [each for each in status.get("conditions", ()) if each["type"] in ("Ready", "Available")]
-        return bool(available) and all(each["status"] == "True" for each in available)
+        return [each for each in status.get("conditions", ()) if each["type"] in ("Ready", "Available")]
+
+    def is_ready(content: Json) -> bool:
+        conditions = available(content)
+        return bool(conditions) and all(each["status"] == "True" for each in conditions)
 
     def all_ready() -> bool:
         play(cluster, namespace)
@@ -102,7 +105,8 @@ def test_every_example_comes_to_ready(cluster: Bench, *, grove: bool) -> None:
                 cluster.client.create(content)
             with contextlib.suppress(TimeoutError):
                 await at_work.until(all_ready, seconds=120.0)
-            assert [content["metadata"]["name"] for content in wanted if not is_ready(content)] == []
+            waiting = {each["metadata"]["name"]: available(each) for each in wanted if not is_ready(each)}
+            assert waiting == {}
             for content in wanted:
                 cluster.client.delete(content)
             await at_work.until(lambda: cluster.client.get("v1", "Pod", namespace=namespace)["items"] == [])
@@ -116,9 +120,7 @@ def room_for(cluster: Bench, namespace: str, wanted: list[Json]) -> Iterator[Non
     """Have volumes for all claims and nodes that all pods accept, until the block ends."""
     listed = {claim["name"]: claim for content in wanted for claim in content["spec"].get("pvcs") or ()}
     expected: dict[str, Json] = {name: {} for name in claims(wanted) | (mounted(wanted) - listed.keys())}
-    made = [
-        cluster.client.create(volume(f"{namespace}-{name}", claim)) for name, claim in {**listed, **expected}.items()
-    ]
+    made = [cluster.client.create(volume(namespace, name, claim)) for name, claim in {**listed, **expected}.items()]
     for name in expected:
         metadata = {"name": name, "namespace": namespace}
         cluster.client.create(
@@ -151,12 +153,13 @@ def selected(value: Any) -> Json:
     return found
 
 
-def volume(name: str, claim: Json) -> Json:
-    """Return a volume that a claim of an example can be bound to."""
+def volume(namespace: str, name: str, claim: Json) -> Json:
+    """Return a volume for one claim of an example, and no other: claims of other tests may wait for one, too."""
     modes = ["ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany"]
     storage = claim.get("storageClass", CLAIM["storageClassName"])
-    spec = {"capacity": {"storage": "100Ti"}, "accessModes": modes, "storageClassName": storage}
-    metadata = {"name": name.lower()}
+    bound = {"namespace": namespace, "name": name}
+    spec = {"capacity": {"storage": "100Ti"}, "accessModes": modes, "storageClassName": storage, "claimRef": bound}
+    metadata = {"name": f"{namespace}-{name}".lower()}
     path = {"hostPath": {"path": "/played"}}
     return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": {**spec, **path}}
 
