@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
-from dynamo_controller.ports import (
-    Cluster,
-    ClusterError,
-    FieldPath,
-    Json,
-    Kind,
-    Object,
-    Page,
-    Selection,
-    WatchEvent,
-)
+from dynamo_controller.forwarding import Forwarding
+from dynamo_controller.ports import Cluster, ClusterError, FieldPath, Json, Kind, Object
 from dynamo_render import restarts
 from dynamo_render.commandline import differences
 from dynamo_render.kube import diff, manifest
@@ -64,43 +55,31 @@ class Plan(Value):
         return [line for each in self.writes for line in each.lines()] + (["pods:", *replaced] if replaced else [])
 
 
-class PlanningCluster:
-    """A `dynamo_controller.ports.Cluster` that reads from another one; *planned* are the writes it was asked for.
+class PlanningCluster(Forwarding):
+    """Reads from another cluster and writes nothing; *planned* are the writes it was asked for.
 
     A server with *dry runs* is asked what an apply would lead to; the answer is the plan's.
     """
 
     def __init__(self, real: Cluster, dry_run: Cluster) -> None:
         """Plan nothing yet; *dry_run* writes to the same cluster without storing anything."""
-        self._real = real
+        super().__init__(real)
         self._dry_run = dry_run
         self.planned: list[Planned] = []
         self._created: dict[tuple[Kind, str, str], Json] = {}
 
-    async def reach(self) -> None:
-        """Ask whether the real cluster is ready."""
-        await self._real.reach()
-
-    async def groups(self) -> frozenset[str]:
-        """Return the API groups of the real cluster."""
-        return await self._real.groups()
+    async def change(self, verb: str, target: Object, send: Callable[[], Awaitable[Json]]) -> Json:  # noqa: ARG002 - a hook
+        """Raise RuntimeError: each sort of change is listed by a method below, and none is sent."""
+        raise RuntimeError(f"a plan does not know how to list {verb}")
 
     async def get(self, kind: Kind, namespace: str, name: str) -> Json | None:
         """Return an object of the real cluster, or one that a pass of the plan has created."""
-        return copy.deepcopy(self._created.get((kind, namespace, name))) or await self._real.get(kind, namespace, name)
-
-    async def page(self, selection: Selection, *, limit: int, next_page: str = "") -> Page:
-        """Return a part of a list of the real cluster."""
-        return await self._real.page(selection, limit=limit, next_page=next_page)
-
-    def watch(self, selection: Selection, resource_version: str) -> AsyncIterator[WatchEvent]:
-        """Watch the real cluster."""
-        return self._real.watch(selection, resource_version)
+        return copy.deepcopy(self._created.get((kind, namespace, name))) or await self._inner.get(kind, namespace, name)
 
     async def apply(self, content: Object, *, force: bool) -> Json:
         """List an apply that would change something, and return what would be stored."""
         kind, metadata = Kind(content["apiVersion"], content["kind"]), content["metadata"]
-        live = await self._real.get(kind, metadata.get("namespace", ""), metadata["name"])
+        live = await self._inner.get(kind, metadata.get("namespace", ""), metadata["name"])
         result = await self._dry_run.apply(content, force=force)
         old, new = _comparable(live) if live else None, _comparable(result)
         changes = restarts.object_changes([old] if old else [], [new])
