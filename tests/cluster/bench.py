@@ -185,6 +185,9 @@ def _start_controllers(bench: Bench) -> None:
             "--leader-elect=false",
             # A busy machine may keep kwok from renewing leases in time; that must not make pods unready.
             "--node-monitor-grace-period=1h",
+            # With its usual 20 requests per second it is minutes behind after a test with many objects.
+            "--kube-api-qps=200",
+            "--kube-api-burst=400",
         ],
     )
     programs.start("kube-scheduler", [str(program("kube-scheduler")), login, no_port, "--leader-elect=false"])

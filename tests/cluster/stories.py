@@ -47,8 +47,8 @@ OF_THE_NAMESPACE = {"ServiceAccount/default", "ConfigMap/kube-root-ca.crt"}
 QUIET = 1.5
 """Seconds without any change after which a namespace is at rest, unless the step of a story asks for more."""
 
-PATIENCE = 40.0
-"""Seconds until a step counts as never coming to rest, as for the recordings."""
+PATIENCE = 180.0
+"""Seconds until a step counts as never coming to rest: the recordings had 40 on a machine that did nothing else."""
 
 POLL = 0.1
 CONFLICT = 409
@@ -67,8 +67,7 @@ class Mirror:
 
     def contents(self, namespace: str) -> list[Json]:
         """Return all objects of *namespace* but those that Kubernetes puts into each."""
-        found = [live for store in self.stores.values() for live in store]
-        mine = [dict(live) for live in found if live["metadata"].get("namespace") == namespace]
+        mine = [dict(live) for store in self.stores.values() for live in store.inside(namespace)]
         return [live for live in mine if story_states.place(live) not in OF_THE_NAMESPACE]
 
     def quiet_for(self, namespace: str) -> float:

@@ -9,14 +9,16 @@ Events are compared in a test of their own, by the reasons that users look for.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 
-from tests.cluster import stories
+from tests.cluster import bench, stories
 from tests.cluster.bench import Bench
+from tests.cluster.conftest import require
 from tests.cluster.stories import Player
 from tests.conformance import behaviour, deviations, story_states
 from tests.conformance.story_differences import differences
@@ -48,10 +50,20 @@ Event = tuple[str, str, str, str]
 
 
 @pytest.fixture(scope="module")
-def played(cluster: Bench) -> Mapping[str, Played]:
+def stage(request: pytest.FixtureRequest, bench_logs: Path, definitions: list[Json | str]) -> Iterator[Bench]:
+    """A cluster that holds nothing of other tests: here the controller looks at every namespace."""
+    require(bench.CLUSTER_PROGRAMS, request.config)
+    folder = bench_logs / "stories"
+    folder.mkdir()
+    with bench.cluster(folder, definitions) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def played(stage: Bench) -> Mapping[str, Played]:
     """What the namespace of each story held after each step, or why a story could not be played."""
-    _prepare(cluster)
-    return asyncio.run(_play_all(cluster))
+    _prepare(stage)
+    return asyncio.run(_play_all(stage))
 
 
 @pytest.mark.parametrize("story", NAMES)
@@ -74,7 +86,7 @@ def test_every_row_about_recorded_stories_covers_something(played: Mapping[str, 
 
 
 @pytest.mark.parametrize("story", NAMES)
-def test_events_that_users_look_for_are_told(cluster: Bench, played: Mapping[str, Played], story: str) -> None:
+def test_events_that_users_look_for_are_told(stage: Bench, played: Mapping[str, Played], story: str) -> None:
     assert states_of(played[story])
     recorded = {
         (kind, name, sort, reason)
@@ -82,7 +94,7 @@ def test_events_that_users_look_for_are_told(cluster: Bench, played: Mapping[str
         for kind, name, sort, reason, message in entry["events"]
         if LOST_RACE not in message and (reason in TOLD or message.startswith("Created "))
     }
-    listed = cluster.client.get("v1", "Event", namespace=stories.namespace_of(STORIES[story]))["items"]
+    listed = stage.client.get("v1", "Event", namespace=stories.namespace_of(STORIES[story]))["items"]
     assert recorded - {_event(live) for live in listed} == set()
 
 
