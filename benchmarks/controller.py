@@ -33,8 +33,11 @@ from tests.cluster.client import answers
 GRAPH = "nvidia.com/v1alpha1", "DynamoGraphDeployment"
 FIRST_CHILD = {True: ("grove.io/v1alpha1", "PodCliqueSet"), False: ("nvidia.com/v1alpha1", "DynamoComponentDeployment")}
 NAMESPACE = "bench"
-REST, POLL = 3.0, 0.25
-"""Seconds without a write after which work counts as done, and between looks at the counter."""
+REST, POLL = 5.0, 1.0
+"""Seconds without a write after which work counts as done, and between looks at the counters of the server.
+
+A look costs the server about a tenth of a second, which is time that it does not write in.
+"""
 
 BUSY = 0.05
 """Seconds of processor time between two looks that count as work."""

@@ -152,7 +152,13 @@ class KubernetesCluster:
 
     async def apply(self, content: Object, *, force: bool) -> Json:
         """Apply on the server's side as `FIELD_MANAGER` and return what is stored."""
-        query = {"fieldManager": FIELD_MANAGER, "force": str(force).lower(), "dryRun": "All" if self._dry_run else ""}
+        query = {
+            "fieldManager": FIELD_MANAGER,
+            "force": str(force).lower(),
+            "dryRun": "All" if self._dry_run else "",
+            # To warn of fields that nobody hears of, a server reads every object a second time.
+            "fieldValidation": "Ignore",
+        }
         return await self._send("PATCH", await self._own_path(content), query, content, APPLY_PATCH)
 
     async def create(self, content: Object) -> Json:
