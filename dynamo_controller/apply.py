@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Sequence
 
 import attrs
 
-from dynamo_controller import adoption, digest, fields, ownership
+from dynamo_controller import adoption, fields, ownership, settling
 from dynamo_controller.ports import ClusterError, Json, Kind, Object
 from dynamo_controller.shell import Key, Place, Shell, key_of
 from dynamo_controller.store import version
@@ -139,7 +139,7 @@ class Applier:
             # The count is the adapter's own: an apply must not write back what somebody has just scaled.
             wanted = {**wanted, "spec": {**wanted["spec"], "replicas": live["spec"]["replicas"]}}
             pinned["resourceVersion"] = live["metadata"]["resourceVersion"]
-        if self._is_settled(wanted, live):
+        if settling.is_settled(wanted, live, self.shell):
             self.outcome.live.append(live)
             return
         if paths := fields.emptied(wanted, live):
@@ -180,8 +180,8 @@ class Applier:
             expected.answered = version(stored)
             self.shell.stores.remember(stored)
         self.outcome.live.append(stored)
-        if before is not None and _version(before) == _version(stored):
-            self.shell.settled[stored["metadata"]["uid"]] = _version(stored), digest.of(wanted)
+        settling.note_applied(wanted, stored, self.shell)
+        if before is not None and version(before) == version(stored):
             return
         self.outcome.writes += 1
         verb = "Create" if word == "Created" else "Update"
@@ -210,16 +210,6 @@ class Applier:
                 return "AdapterDeleted", f"Deleted orphaned scaling adapter {name} for removed service {service}"
         return f"Delete{kind}", f"Deleted {kind} {name}"
 
-    def _is_settled(self, wanted: Json, live: Object) -> bool:
-        """Whether applying *wanted* would change nothing; what was found out about this version is not asked again."""
-        uid, found = live["metadata"]["uid"], (_version(live), digest.of(wanted))
-        if self.shell.settled.get(uid) == found:
-            return True
-        if fields.needs_apply(wanted, live):
-            return False
-        self.shell.settled[uid] = found
-        return True
-
 
 class _named:  # noqa: N801 - reads as a statement
     """Names the object in the error of a request."""
@@ -246,7 +236,3 @@ def _place(content: Object) -> Place:
 
 def _pinned(content: Json, metadata: Json) -> Json:
     return {**content, "metadata": {**content["metadata"], **metadata}}
-
-
-def _version(content: Object) -> str:
-    return str(content["metadata"].get("resourceVersion", ""))

@@ -83,12 +83,8 @@ def _hosts(secret: Object, rule: registries.Rule, shell: Shell) -> Mapping[str, 
 
 
 def _account(shell: Shell, namespace: str) -> str | None:
-    offered = (
-        account["metadata"]["name"]
-        for account in shell.stores.known(ACCOUNT, namespace)
-        if (account["metadata"].get("labels") or {}).get(POD_LABEL) == "true"
-    )
-    return min(offered, default=None)
+    offered = shell.stores.known(ACCOUNT, namespace, belonging=POD_LABEL)
+    return min((account["metadata"]["name"] for account in offered), default=None)
 
 
 async def _roles(query: FactQuery, shell: Shell) -> frozenset[str] | None:

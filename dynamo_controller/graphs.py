@@ -21,7 +21,8 @@ SCALING_GROUP = Kind("grove.io/v1alpha1", "PodCliqueScalingGroup")
 
 def _cliques(resource: Object, shell: Shell) -> list[Object]:
     """Return what Grove has made for a graph: its own object has it."""
-    return [live for kind in (CLIQUE, SCALING_GROUP) for live in shell.stores.belonging(kind, resource)]
+    place = resource["metadata"]["namespace"], resource["metadata"]["name"]
+    return [live for kind in (CLIQUE, SCALING_GROUP) for live in shell.stores.belonging(kind, *place)]
 
 
 def _observe(sight: Sight) -> Sight:

@@ -46,7 +46,7 @@ class Process:
         self._counted = Counted(outside.cluster, outside.metrics, outside.clock)
         fenced = Fenced(self._counted, self._objection)
         recorder = ClusterEvents(fenced, outside.clock, outside.log, outside.metrics, identity)
-        self.events = ToldLater(recorder, outside.clock, outside.log, outside.metrics)
+        self.events = ToldLater(recorder, outside.clock, outside.log, outside.metrics, self._is_work)
         self._outside = attrs.evolve(outside, cluster=fenced, events=self.events)
         self.manager = Manager(self._outside, render, workers=own.workers, policy=policy_of(own))
         self._election = self._candidate(identity) if own.leader_elect else None
@@ -144,6 +144,10 @@ class Process:
         if not self._render.restricted_namespace and target["metadata"].get("namespace", "") in self.manager.marked:
             return LEFT_OUT
         return ""
+
+    def _is_work(self) -> bool:
+        """Whether passes wait for their turn."""
+        return len(self.manager.queue) > 0
 
     # What others can ask
 

@@ -92,10 +92,19 @@ def graph_of(content: Object) -> str:
     return str(named or (owners[0] if owners else ""))
 
 
+def scaled_graph(content: Object) -> str:
+    """Return the name of the graph that a scaling adapter passes a count on to."""
+    return str(((content.get("spec") or {}).get("dgdRef") or {}).get("name") or "")
+
+
 def account(content: Json) -> Json | None:
     """Return a service account of ours, or one that is offered to component pods."""
-    offered = (content["metadata"].get("labels") or {}).get(POD_LABEL) == "true"
-    return whole(content) if offered else child(content)
+    return whole(content) if offered_to(content) else child(content)
+
+
+def offered_to(content: Object) -> str:
+    """Return the label of the pods that a service account is offered to; empty where it is to none."""
+    return POD_LABEL if (content["metadata"].get("labels") or {}).get(POD_LABEL) == "true" else ""
 
 
 def endpoint_slice(content: Json) -> Json | None:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 import attrs
 
-from dynamo_controller import digest, fields
+from dynamo_controller import digest, fields, ownership, settling
 from dynamo_controller.ports import Kind, Object
 from dynamo_controller.projection import is_applied_by_us
 from dynamo_controller.shell import Shell, Stores
@@ -81,7 +81,7 @@ async def chosen(resource: Object, shell: Shell, look: Look[Seen]) -> Choice:
     """Return what a pass over *resource* goes by. Raises what *look* raises under the profile that is set."""
     profile = shell.settings.profile
     seen, rendered = await look(profile)
-    touched = touched_by(rendered, shell)
+    touched = touched_by(rendered, resource, shell)
     if not touched or is_allowed(resource, shell):
         return Choice(seen, rendered)
     names = tuple(sorted({_named(live) for live in touched}))
@@ -92,17 +92,21 @@ async def chosen(resource: Object, shell: Shell, look: Look[Seen]) -> Choice:
     if not is_new_to_us and not _is_observed(resource):
         return Choice(seen, rendered)
     for other in PROFILES:
-        if other != profile and (found := await _explains(other, look, shell)) is not None:
+        if other != profile and (found := await _explains(other, resource, look, shell)) is not None:
             return Choice(*found, Held(other, profile, names))
     unknown = [live for live in touched if not is_applied_by_us(live)]
     held = Held("", profile, tuple(sorted({_named(live) for live in unknown}))) if unknown else None
     return Choice(seen, rendered, held)
 
 
-def touched_by(rendered: Rendered, shell: Shell) -> list[Object]:
-    """Return the live workloads whose pods a render would replace."""
+def touched_by(rendered: Rendered, resource: Object, shell: Shell) -> list[Object]:
+    """Return the live workloads whose pods a render of *resource* would replace."""
     pairs = ((made, _live(made, shell.stores)) for made in rendered.objects)
-    return [live for made, live in pairs if live is not None and _replaces(made, live, shell)]
+    return [
+        live
+        for made, live in pairs
+        if live is not None and _replaces(ownership.with_owner(made, resource), live, shell)
+    ]
 
 
 def is_allowed(resource: Object, shell: Shell) -> bool:
@@ -133,13 +137,13 @@ def condition(resource: Object, held: Held | None) -> dict[str, Any] | None:
     return None
 
 
-async def _explains(profile: str, look: Look[Seen], shell: Shell) -> tuple[Seen, Rendered] | None:
+async def _explains(profile: str, resource: Object, look: Look[Seen], shell: Shell) -> tuple[Seen, Rendered] | None:
     """Return a look under *profile* if the live templates are what it renders."""
     try:
         seen, rendered = await look(profile)
     except (InvalidResource, MissingFacts):
         return None
-    return None if touched_by(rendered, shell) else (seen, rendered)
+    return None if touched_by(rendered, resource, shell) else (seen, rendered)
 
 
 def _is_observed(resource: Object) -> bool:
@@ -157,12 +161,16 @@ def _live(made: Object, stores: Stores) -> Object | None:
     return None if live is None or live_parts.is_being_deleted(live) else live
 
 
-def _replaces(made: Object, live: Object, shell: Shell) -> bool:
-    """Whether applying *made* would replace pods; what was found out about this generation is not asked again."""
-    uid, found = live["metadata"]["uid"], (live_parts.generation(live), is_applied_by_us(live), digest.of(made["spec"]))
+def _replaces(wanted: Object, live: Object, shell: Shell) -> bool:
+    """Whether applying *wanted* would replace pods; what was found out about this generation is not asked again."""
+    uid, generation = live["metadata"]["uid"], live_parts.generation(live)
+    found = generation, is_applied_by_us(live), digest.of(wanted["spec"])
     if shell.alike.get(uid) == found:
         return False
-    if any(fields.differs_at(made, live, path) for path in restarts.replacing_paths(dict(made))):
+    # The comparison of the whole is one that the apply makes anyway.
+    if not settling.is_settled(wanted, live, shell) and any(
+        fields.differs_at(wanted, live, path) for path in restarts.replacing_paths(dict(wanted))
+    ):
         return True
     shell.alike[uid] = found
     return False

@@ -34,9 +34,7 @@ def graph(before: Object | None, now: Object | None, stores: Stores) -> Iterator
     if before is not None and now is not None and _allowed_profile(before) != _allowed_profile(now):
         yield from map(key_of, stores.by_kind[COMPONENT].owned_by(now["metadata"]["uid"]))
     for key in found:
-        for adapter in stores.inside(ADAPTER, key.namespace):
-            if adapter["spec"]["dgdRef"]["name"] == key.name:
-                yield key_of(adapter)
+        yield from map(key_of, stores.belonging(ADAPTER, key.namespace, key.name))
 
 
 def controlled(before: Object | None, now: Object | None, stores: Stores) -> Iterator[Key]:

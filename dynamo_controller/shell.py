@@ -92,23 +92,28 @@ class Stores:
         store = self.by_kind.get(kind)
         return store.inside(namespace) if store else []
 
-    def belonging(self, kind: Kind, graph: Object) -> list[Object]:
-        """Return all known objects of a kind that Grove has made for a graph, by name."""
+    def belonging(self, kind: Kind, namespace: str, name: str) -> list[Object]:
+        """Return all known objects of a kind in a namespace that belong to *name* there, by name."""
         store = self.by_kind.get(kind)
-        metadata = graph["metadata"]
-        return store.belonging(metadata["namespace"], metadata["name"]) if store else []
+        return store.belonging(namespace, name) if store else []
 
-    def known(self, kind: Kind, namespace: str, labels: Mapping[str, str] | None = None) -> list[Object]:
-        """Return all objects of a kind in a namespace, or at least those there with these *labels*.
+    def known(
+        self, kind: Kind, namespace: str, labels: Mapping[str, str] | None = None, *, belonging: str = ""
+    ) -> list[Object]:
+        """Return all objects of a kind in a namespace, or those that belong to a name, or at least those with *labels*.
 
         Raises ClusterError where the cluster has never let us ask for them.
         """
         store = self.by_kind.get(kind)
-        if store is not None and store.trouble is not None:
+        if store is None:
+            return []
+        if store.trouble is not None:
             raise store.trouble
-        if store is not None and labels and store.label in labels:
+        if belonging:
+            return store.belonging(namespace, belonging)
+        if labels and store.label in labels:
             return store.labelled(labels[store.label])
-        return self.inside(kind, namespace)
+        return store.inside(namespace)
 
     def owned_by(self, uid: str) -> list[Object]:
         """Return all known objects whose controller has this *uid*."""
@@ -179,5 +184,5 @@ class Shell:
     endpoints: Endpoints = attrs.field(factory=Nobody)
     keys: Keys | None = None
     discovery: DiscoveryKeys | None = None
-    settled: dict[str, tuple[str, bytes]] = attrs.field(factory=dict)
+    settled: dict[str, tuple[int, bytes]] = attrs.field(factory=dict)
     alike: dict[str, tuple[int, bool, bytes]] = attrs.field(factory=dict)

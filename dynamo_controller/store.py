@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from dynamo_controller.ports import ClusterError, Json, Kind, Object
@@ -136,12 +137,16 @@ class Store:
         self._set(place, before, None)
         self._listener(before, None)
 
-    def replace(self, contents: Iterable[Json], resource_version: str) -> None:
-        """Keep what a whole list of *resource_version* says; what it lacks is gone unless it is newer."""
+    def put_all(self, contents: Iterable[Json]) -> set[Place]:
+        """Keep what a part of a list says, and return the places of its objects."""
         listed = set()
         for content in contents:
             listed.add(_place(content))
             self.put(content)
+        return listed
+
+    def drop_others(self, listed: AbstractSet[Place], resource_version: str) -> None:
+        """Forget what a whole list of *resource_version* lacks, unless it is newer: it is gone."""
         limit = int(resource_version or 0)
         for place in self._objects.keys() - listed:
             if self._versions[place] <= limit:
@@ -151,7 +156,7 @@ class Store:
 
     def clear(self) -> None:
         """Forget everything: the kind is gone, and its objects with it."""
-        self.replace((), str(max(self._versions.values(), default=0)))
+        self.drop_others(frozenset(), str(max(self._versions.values(), default=0)))
 
     def _set(self, place: Place, before: Json | None, kept: Json | None) -> None:
         if before is not None:

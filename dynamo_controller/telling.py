@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol
 
 from dynamo_controller.ports import Clock, Json, Log, Object
@@ -15,6 +16,9 @@ from dynamo_controller.telemetry import Metrics
 
 WRITERS = 2
 """Events that are recorded at a time: few, because every one of them takes the place of an object's write."""
+
+BREATH = 0.1
+"""Seconds that a writer lets pass before each event while passes wait for their turn: making comes before telling."""
 
 MOST = 20_000
 """Events that wait to be recorded: about as many as a thousand new graphs lead to."""
@@ -43,11 +47,14 @@ class _Told(NamedTuple):
 
 
 class ToldLater:
-    """`dynamo_controller.ports.Events` whose events `run` hands to a *recorder*."""
+    """`dynamo_controller.ports.Events` whose events `run` hands to a *recorder*, slowly while there *is work*."""
 
-    def __init__(self, recorder: Recorder, clock: Clock, log: Log, metrics: Metrics) -> None:
+    def __init__(
+        self, recorder: Recorder, clock: Clock, log: Log, metrics: Metrics, is_work: Callable[[], bool] = lambda: False
+    ) -> None:
         """Record nothing yet."""
         self._recorder = recorder
+        self._is_work = is_work
         self._clock = clock
         self._log = log
         self._metrics = metrics
@@ -88,6 +95,7 @@ class ToldLater:
 
     async def flush(self) -> None:
         """Return when everything is recorded, or after `FAREWELL` seconds; what is left then is dropped, and logged."""
+        self._is_work = lambda: False
         waits = [asyncio.ensure_future(self._idle.wait()), asyncio.ensure_future(self._clock.sleep(FAREWELL))]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         for each in waits:
@@ -101,6 +109,10 @@ class ToldLater:
             while not self._line:
                 self._changed.clear()
                 await self._changed.wait()
+            if self._is_work():
+                await self._clock.sleep(BREATH)
+                if not self._line:
+                    continue
             told = self._line.popleft()
             self._being_recorded += 1
             try:

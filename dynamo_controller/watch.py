@@ -10,11 +10,11 @@ import asyncio
 from random import Random
 from typing import Literal, NamedTuple
 
-from dynamo_controller.ports import UNREACHABLE, Clock, Cluster, ClusterError, Json, Log, Selection, WatchEvent
-from dynamo_controller.store import Store
+from dynamo_controller.ports import UNREACHABLE, Clock, Cluster, ClusterError, Log, Selection, WatchEvent
+from dynamo_controller.store import Place, Store
 
-PAGE = 500
-"""Objects in one answer to a list."""
+PAGE = 200
+"""Objects in one answer to a list: many kinds are listed at one time, and all of an answer is in memory then."""
 
 FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0
 """Seconds until the next attempt after the first failure, and after many."""
@@ -67,17 +67,18 @@ class Reflector:
 
     async def list(self) -> None:
         """Make the store equal to a list of the cluster, and say in `synced` that it has been once."""
-        found: list[Json] = []
+        listed: set[Place] = set()
         next_page = ""
         while True:
             page = await self._around.cluster.page(self.selection, limit=self._page, next_page=next_page)
             self._require_progress(page.resource_version)
-            found.extend(page.items)
+            # Page by page: whole objects take many times the memory of what is kept of them.
+            listed |= self._store.put_all(page.items)
             next_page = page.next_page
             if not next_page:
                 break
         self._store.trouble = None
-        self._store.replace(found, page.resource_version)
+        self._store.drop_others(listed, page.resource_version)
         self._version = page.resource_version
         self._newest = int(page.resource_version or 0)
         self.synced.set()

@@ -40,7 +40,8 @@ class SlowRecorder:
 class Line:
     def __init__(self) -> None:
         self.recorder, self.clock, self.log, self.metrics = SlowRecorder(), FakeClock(), RecordingLog(), Metrics()
-        self.events = ToldLater(self.recorder, self.clock, self.log, self.metrics)
+        self.is_work = False
+        self.events = ToldLater(self.recorder, self.clock, self.log, self.metrics, lambda: self.is_work)
 
     async def __aenter__(self) -> Self:
         self.running = asyncio.create_task(self.events.run())
@@ -153,3 +154,45 @@ async def test_who_must_not_write_any_more_drops_what_waits_and_counts_it() -> N
         assert len(line.recorder.recorded) == telling.WRITERS
         assert line.dropped() == 4 - telling.WRITERS
         assert line.events.is_idle
+
+
+async def test_while_there_is_work_events_are_recorded_one_after_a_while() -> None:
+    async with Line() as line:
+        line.is_work = True
+        await line.tell("A", "B", "C", "D", "E")
+        line.recorder.allow(5)
+        await turns()
+        assert line.recorder.recorded == []
+        line.clock.advance(telling.BREATH)
+        await turns()
+        assert [reason for reason, _when in line.recorder.recorded] == ["A", "B"]
+        line.is_work = False
+        line.clock.advance(telling.BREATH)
+        await turns()
+        assert [reason for reason, _when in line.recorder.recorded] == ["A", "B", "C", "D", "E"]
+        assert line.events.is_idle
+
+
+async def test_what_is_dropped_while_a_writer_waits_is_not_recorded() -> None:
+    async with Line() as line:
+        line.is_work = True
+        await line.tell("A")
+        await turns()
+        line.events.drop()
+        line.clock.advance(telling.BREATH)
+        line.recorder.allow(1)
+        await turns()
+        assert line.recorder.recorded == []
+
+
+async def test_at_the_stop_events_no_longer_wait_for_work() -> None:
+    async with Line() as line:
+        line.is_work = True
+        await line.tell("A", "B", "C", "D")
+        await turns()
+        flushing = asyncio.create_task(line.events.flush())
+        line.recorder.allow(4)
+        await turns()
+        line.clock.advance(telling.BREATH)
+        await flushing
+        assert len(line.recorder.recorded) == 4

@@ -151,7 +151,7 @@ async def test_an_older_version_never_takes_the_place_of_a_newer_one() -> None:
 async def test_an_own_write_that_a_list_does_not_know_yet_is_kept() -> None:
     async with watching("a") as stage:
         stage.store.put({"kind": "ConfigMap", "metadata": {"name": "b", "namespace": "team", "resourceVersion": "900"}})
-        stage.store.replace((), "800")
+        stage.store.drop_others(set(), "800")
         assert [live["metadata"]["name"] for live in stage.store] == ["b"]
 
 

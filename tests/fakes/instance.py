@@ -14,6 +14,7 @@ from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Outside
 from dynamo_controller.process import Process
 from dynamo_controller.settings import ControllerSettings
+from dynamo_controller.telling import BREATH
 from dynamo_render import OperatorSettings
 from tests.fakes.clock import FakeClock
 from tests.fakes.cluster import FakeCluster
@@ -54,6 +55,11 @@ class Instance:
         """Whether there is nothing to do until something happens."""
         return self.process.manager.is_idle and self.process.events.is_idle
 
+    @property
+    def makes_no_pass(self) -> bool:
+        """Whether there is nothing but events left to do; after the stop, what waits is not begun."""
+        return self.process.manager.is_idle or self.stop.is_set()
+
 
 @attrs.frozen(eq=False)
 class World:
@@ -77,13 +83,18 @@ class World:
         self.instances.remove(instance)
 
     async def settle(self) -> None:
-        """Return when all have done what they can without time passing."""
-        quiet = 0
+        """Return when all have done what they can without time passing, but for a breath before an event."""
+        quiet = resting = 0
         for _ in range(MOST_TURNS):
             await asyncio.sleep(0)
             quiet = quiet + 1 if all(each.is_quiet for each in self.instances) else 0
             if quiet > QUIET_TURNS:
                 return
+            resting = resting + 1 if all(each.makes_no_pass for each in self.instances) else 0
+            if resting > QUIET_TURNS:
+                for each in self.instances:
+                    each.clock.advance(BREATH if each.is_awake else 0.0)
+                resting = 0
         raise TimeoutError("the controllers never come to rest")
 
     async def later(self, seconds: float) -> None:
