@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import Any
+
+import orjson
 
 SIZE = 16
 """Bytes of a digest."""
@@ -12,4 +13,4 @@ SIZE = 16
 
 def of(content: Any) -> bytes:
     """Return a digest of a JSON value; equal values whose keys come in another order may have another one."""
-    return hashlib.blake2b(json.dumps(content).encode(), digest_size=SIZE).digest()
+    return hashlib.blake2b(orjson.dumps(content), digest_size=SIZE).digest()

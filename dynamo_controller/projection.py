@@ -10,6 +10,8 @@ import binascii
 import json
 from typing import Any
 
+import orjson
+
 from dynamo_controller.ports import FIELD_MANAGER, Json, Object
 from dynamo_controller.store import controller
 from dynamo_render.kinds.dynamo_model.candidates import HASH_LABEL, SERVICE_LABEL
@@ -53,13 +55,13 @@ def whole(content: Json) -> Json:
 def recorded_fields(entry: Object) -> Json:
     """Return the record of fields of an entry of managed fields, of a whole object or of what is kept of one."""
     record = entry.get("fieldsV1") or {}
-    found: Json = json.loads(record) if isinstance(record, str) else record
+    found: Json = orjson.loads(record) if isinstance(record, str) else record
     return found
 
 
 def _compact(entry: Object) -> Json:
     """Return an entry with its record as text: as a mapping it takes as much memory as all the rest of an object."""
-    return {**entry, "fieldsV1": json.dumps(recorded_fields(entry))}
+    return {**entry, "fieldsV1": orjson.dumps(recorded_fields(entry)).decode()}
 
 
 def child(content: Json) -> Json | None:

@@ -5,11 +5,12 @@ Never asks the cluster. A store does not go back: what is older than what it hol
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from collections.abc import Set as AbstractSet
 from typing import Any
+
+import orjson
 
 from dynamo_controller.ports import ClusterError, Json, Kind, Object
 
@@ -32,12 +33,12 @@ class Shelf(MutableMapping[Place, Json]):
 
     def __getitem__(self, place: Place) -> Json:
         """Return an object; KeyError where there is none."""
-        found: Json = json.loads(zlib.decompress(self._packed[place]))
+        found: Json = orjson.loads(zlib.decompress(self._packed[place]))
         return found
 
     def __setitem__(self, place: Place, content: Json) -> None:
         """Keep an object."""
-        self._packed[place] = zlib.compress(json.dumps(content).encode(), 1)
+        self._packed[place] = zlib.compress(orjson.dumps(content), 1)
 
     def __delitem__(self, place: Place) -> None:
         """Forget an object."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
+
+import orjson
 
 from dynamo_controller.ports import UNREACHABLE, ClusterError, Json, WatchEvent
 
@@ -33,7 +34,7 @@ async def lines(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
 def event(line: bytes) -> WatchEvent:
     """Return what one line of a watch tells; raise ClusterError where it tells an error or is cut or no event."""
     try:
-        told = json.loads(line)
+        told = orjson.loads(line)
         sort, content = told["type"], told["object"]
         if sort != "ERROR":
             int(content["metadata"]["resourceVersion"])
@@ -44,10 +45,10 @@ def event(line: bytes) -> WatchEvent:
     raise ClusterError(code, str(content.get("reason")), str(content.get("message")))
 
 
-def content(text: str, request: str) -> Json:
+def content(text: bytes, request: str) -> Json:
     """Return the JSON mapping that a *request* was answered with; raise ClusterError where it is none."""
     try:
-        answer = json.loads(text)
+        answer = orjson.loads(text)
     except ValueError as error:
         raise ClusterError(UNREACHABLE, "Garbled", f"{request}: no JSON: {text[:SHOWN]!r}") from error
     if not isinstance(answer, dict):
@@ -55,16 +56,16 @@ def content(text: str, request: str) -> Json:
     return answer
 
 
-def refusal(status: int, text: str, headers: Mapping[str, str]) -> ClusterError:
+def refusal(status: int, text: bytes, headers: Mapping[str, str]) -> ClusterError:
     """Return a refusal as an error, in the words of the API as far as there are any."""
     try:
-        answer = json.loads(text)
+        answer = orjson.loads(text)
     except ValueError:
         answer = {}
     if not isinstance(answer, dict):
         answer = {}
     waits = headers.get("Retry-After", "")
-    message = str(answer.get("message") or text.strip() or f"status {status}")
+    message = str(answer.get("message") or text.decode(errors="replace").strip() or f"status {status}")
     if status == INVALID and "metadata.uid" in message:
         # An apply to another object of that name; where there is none, the server itself calls it a conflict.
         return ClusterError(CONFLICT, "Conflict", message)

@@ -12,10 +12,12 @@ from typing import Any, Self
 from urllib.parse import quote, urlencode
 
 import attrs
+import orjson
 from aiohttp import ClientError, ClientTimeout
 from kubernetes_asyncio import client, config
 
-from dynamo_controller.adapters import answers, transport
+from dynamo_controller.adapters import answers
+from dynamo_controller.adapters.transport import Transport
 from dynamo_controller.ports import (
     FIELD_MANAGER,
     UNREACHABLE,
@@ -62,9 +64,12 @@ class _Where:
 class KubernetesCluster:
     """`dynamo_controller.ports.Cluster` over HTTP."""
 
-    def __init__(self, api: client.ApiClient, *, dry_run: bool = False, limits: Limits | None = None) -> None:
+    def __init__(
+        self, api: client.ApiClient, transport: Transport, *, dry_run: bool = False, limits: Limits | None = None
+    ) -> None:
         """Send nothing yet; in a *dry run* the server stores nothing that is applied."""
         self._api = api
+        self._transport = transport
         self._dry_run = dry_run
         self._limits = limits or Limits()
         self._served: dict[str, dict[str, _Where]] = {}
@@ -88,8 +93,7 @@ class KubernetesCluster:
         except Exception as error:  # the library raises whatever parsing a broken file raises
             raise BadConfiguration(str(error)) from error
         api = client.ApiClient(configuration)
-        transport.settle_surroundings(api.rest_client, configuration.host or "")
-        return cls(api, limits=limits)
+        return cls(api, Transport(api.rest_client, configuration.host or ""), limits=limits)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -99,7 +103,7 @@ class KubernetesCluster:
 
     def for_dry_runs(self) -> KubernetesCluster:
         """Return the same cluster over the same connections, which stores nothing that is applied."""
-        return KubernetesCluster(self._api, dry_run=True, limits=self._limits)
+        return KubernetesCluster(self._api, self._transport, dry_run=True, limits=self._limits)
 
     async def reach(self) -> None:
         """Return when the server says that it can serve, its storage included."""
@@ -143,7 +147,7 @@ class KubernetesCluster:
         response = await self._request("GET", path, query, limit=limit)
         async with response:
             if response.status >= FIRST_REFUSAL:
-                raise answers.refusal(response.status, await response.text(), response.headers)
+                raise answers.refusal(response.status, await response.read(), response.headers)
             try:
                 async for line in answers.lines(response.content.iter_any()):
                     yield answers.event(line)
@@ -247,11 +251,11 @@ class KubernetesCluster:
         query: Mapping[str, str],
         body: Object | list[Json] | None = None,
         content: str = JSON,
-    ) -> str:
+    ) -> bytes:
         response = await self._request(method, path, query, body, content)
         try:
             async with response:
-                text: str = await response.text()
+                text: bytes = await response.read()
         except _TRANSPORT as error:
             raise ClusterError(UNREACHABLE, "Interrupted", f"{method} {path}: {error!r}") from error
         if response.status >= FIRST_REFUSAL:
@@ -269,15 +273,12 @@ class KubernetesCluster:
     ) -> Any:
         headers = {"Accept": JSON, "Content-Type": content, "User-Agent": FIELD_MANAGER}
         given = {name: value for name, value in query.items() if value}
+        url = f"{self._api.configuration.host}{path}" + (f"?{urlencode(given)}" if given else "")
+        text = None if body is None else orjson.dumps(body)
         try:
             await self._api.update_params_for_auth(headers, [], ["BearerToken"])
-            return await self._api.rest_client.request(
-                method,
-                f"{self._api.configuration.host}{path}" + (f"?{urlencode(given)}" if given else ""),
-                headers=headers,
-                body=body,
-                _preload_content=False,
-                _request_timeout=limit or ClientTimeout(total=self._limits.request),
+            return await self._transport.request(
+                method, url, headers, text, limit or ClientTimeout(total=self._limits.request)
             )
         except _TRANSPORT as error:
             raise ClusterError(UNREACHABLE, "Unreachable", f"{method} {path}: {error!r}") from error

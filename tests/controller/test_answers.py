@@ -59,8 +59,8 @@ def test_a_line_that_is_cut_or_no_event_is_an_error_of_the_connection(line: byte
     assert caught.value.status == 0
 
 
-@pytest.mark.parametrize("text", ["<html>gateway</html>", "", "[]", '{"kind": "Sta'])
-def test_an_answer_that_is_no_json_object_is_an_error_of_the_connection(text: str) -> None:
+@pytest.mark.parametrize("text", [b"<html>gateway</html>", b"", b"[]", b'{"kind": "Sta', b'{"kind": "\xff"}'])
+def test_an_answer_that_is_no_json_object_is_an_error_of_the_connection(text: bytes) -> None:
     with pytest.raises(ClusterError) as caught:
         answers.content(text, "GET /api/v1/pods")
     assert caught.value.status == 0
