@@ -1,4 +1,4 @@
-"""How many resources there are, by namespace and status. Pure; reads stores only.
+"""How many resources there are, by namespace and status. Pure.
 
 Specification: operator-config.md section 13.2.
 """
@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from dynamo_controller.ports import Object
-from dynamo_controller.shell import Stores
 from dynamo_controller.telemetry import Count
 from dynamo_render.kube import live
 
@@ -48,15 +47,22 @@ STATUS: Mapping[str, Callable[[Object], str]] = {
 """The one word for the status of a resource, by its kind."""
 
 
-def counts(stores: Stores, is_left_out: Callable[[str], bool]) -> Iterator[Count]:
-    """Yield how many resources of each kind, namespace and status there are now, by name."""
-    for kind in sorted(stores.by_kind, key=lambda kind: kind.kind):
-        if kind.kind not in STATUS:
-            continue
-        found = Counter(
-            (str(resource["metadata"].get("namespace", "")), STATUS[kind.kind](resource))
-            for resource in stores.all(kind)
-            if not is_left_out(str(resource["metadata"].get("namespace", "")))
-        )
-        for (namespace, status), number in sorted(found.items()):
-            yield Count(kind.kind, namespace, status, number)
+class Tally:
+    """Counts resources as stores tell of them, so that whoever asks for numbers need not go through all."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._numbers: Counter[tuple[str, str, str]] = Counter()
+
+    def heard(self, before: Object | None, now: Object | None) -> None:
+        """Hear what was kept of an object before, and what is now."""
+        for resource, step in ((before, -1), (now, 1)):
+            if resource is not None and resource["kind"] in STATUS:
+                kind, namespace = resource["kind"], str(resource["metadata"].get("namespace", ""))
+                self._numbers[kind, namespace, STATUS[kind](resource)] += step
+
+    def counts(self, is_left_out: Callable[[str], bool]) -> Iterator[Count]:
+        """Yield how many resources of each kind, namespace and status there are now, by name."""
+        for (kind, namespace, status), number in sorted(self._numbers.items()):
+            if number and not is_left_out(namespace):
+                yield Count(kind, namespace, status, number)

@@ -54,7 +54,7 @@ class Watched:
 
 WATCHED: tuple[Watched, ...] = (
     Watched(GRAPH, projection.whole, routes.graph),
-    Watched(COMPONENT, projection.whole, routes.controlled),
+    Watched(COMPONENT, projection.whole, routes.controlled, packed=True),
     Watched(ADAPTER, projection.whole, routes.controlled, belongs=projection.scaled_graph),
     Watched(MODEL, projection.whole, routes.itself),
     Watched(REQUEST, projection.whole, routes.itself),

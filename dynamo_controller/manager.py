@@ -13,6 +13,7 @@ from typing import Any, Literal
 import attrs
 
 from dynamo_controller import markers
+from dynamo_controller.inventory import Tally
 from dynamo_controller.kinds import CALLING, RECONCILED
 from dynamo_controller.markers import MarkedNamespaces
 from dynamo_controller.ports import (
@@ -32,7 +33,7 @@ from dynamo_controller.ports import (
 )
 from dynamo_controller.queue import Closed, Queue
 from dynamo_controller.reconcile import Done, PassFailed
-from dynamo_controller.shell import Groups, Key, Policy, Shell, key_of
+from dynamo_controller.shell import Groups, Key, Policy, Shell
 from dynamo_controller.store import Store
 from dynamo_controller.telemetry import Metrics
 from dynamo_controller.watch import Reflector, Surroundings
@@ -107,6 +108,11 @@ class Manager:
         )
 
     @property
+    def tally(self) -> Tally:
+        """How many resources there are."""
+        return self._watching.tally
+
+    @property
     def is_idle(self) -> bool:
         """Whether no pass is under way or due now."""
         return self.queue.is_idle and self.calling.is_idle
@@ -151,7 +157,7 @@ class Manager:
 
     def wake_everything(self) -> None:
         """Let a pass be made over every resource."""
-        self._wake_all(lambda _resource: True)
+        self._wake_all(lambda _key: True)
 
     async def _follow(self, tasks: asyncio.TaskGroup) -> None:
         """Follow the API groups: watches of new ones are warm before any pass knows of them."""
@@ -181,16 +187,16 @@ class Manager:
                 self._outside.log.write("warning", f"asking for API groups: {error}", status=error.status)
                 await self._outside.clock.sleep(DETECTION_DELAY * (1 + self._outside.chance.random()))
 
-    def _wake_all(self, is_meant: Callable[[Object], bool]) -> None:
+    def _wake_all(self, is_meant: Callable[[Key], bool]) -> None:
         for kind in RECONCILED:
-            for resource in self.shell.stores.all(kind):
-                if is_meant(resource):
-                    self._wake(key_of(resource))
+            for key in self.shell.stores.keys(kind):
+                if is_meant(key):
+                    self._wake(key)
 
     def _wake_namespace(self, namespace: str) -> None:
         """Take over the resources of a namespace that nobody marks any more."""
         self._outside.log.write("info", "marker Lease has ended", namespace=namespace)
-        self._wake_all(lambda resource: bool(resource["metadata"].get("namespace") == namespace))
+        self._wake_all(lambda key: key.namespace == namespace)
 
     def _wake(self, key: Key, *, urgent: bool = False) -> None:
         if key.kind in RECONCILED and not self.leaves_out(key.namespace):

@@ -9,7 +9,6 @@ from typing import Any
 
 import attrs
 
-from dynamo_controller import inventory
 from dynamo_controller.adapters.serving import serving
 from dynamo_controller.admission import Surroundings
 from dynamo_controller.admitting import admitting
@@ -156,7 +155,7 @@ class Process:
         metrics.leading.set_function(lambda: float(self._election is None or self._election.is_leading()))
         metrics.ready.set_function(lambda: float(not self.health.reasons()))
         metrics.marked.set_function(lambda: len(manager.marked))
-        metrics.count_resources(lambda: inventory.counts(manager.shell.stores, manager.leaves_out))
+        metrics.count_resources(lambda: manager.tally.counts(manager.leaves_out))
 
     def _checks(self, admits: Callable[[], bool]) -> Mapping[str, Check]:
         return {

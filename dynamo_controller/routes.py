@@ -107,4 +107,4 @@ def _allowed_profile(resource: Object) -> str | None:
 def _all_in(content: Object | None, stores: Stores) -> Iterator[Key]:
     if content is not None:
         for kind in (GRAPH, COMPONENT):
-            yield from map(key_of, stores.inside(kind, content["metadata"]["namespace"]))
+            yield from stores.keys(kind, content["metadata"]["namespace"])

@@ -87,6 +87,11 @@ class Stores:
         store = self.by_kind.get(kind)
         return iter(store or ())
 
+    def keys(self, kind: Kind, namespace: str | None = None) -> list[Key]:
+        """Return the keys of all known resources of a kind, in one namespace or in all."""
+        store = self.by_kind.get(kind)
+        return [Key(kind, *place) for place in store.places(namespace)] if store else []
+
     def inside(self, kind: Kind, namespace: str) -> list[Object]:
         """Return all known objects of a kind in a namespace, by name."""
         store = self.by_kind.get(kind)

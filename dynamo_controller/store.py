@@ -94,11 +94,16 @@ class Store:
 
     def __iter__(self) -> Iterator[Object]:
         """Yield all objects."""
-        return iter(tuple(self._objects.values()))
+        # One after the other: kept packed, all at one time would take the memory that packing spares.
+        return (found for place in tuple(self._objects) if (found := self._objects.get(place)) is not None)
 
     def get(self, namespace: str, name: str) -> Object | None:
         """Return an object, or None where none is kept."""
         return self._objects.get((namespace, name))
+
+    def places(self, namespace: str | None = None) -> list[Place]:
+        """Return where objects are: in one namespace by name, or in all, what changed last at the end."""
+        return list(self._objects) if namespace is None else sorted(self._inside.get(namespace, ()))
 
     def owned_by(self, uid: str) -> list[Object]:
         """Return the objects whose controller has this *uid*, by place."""

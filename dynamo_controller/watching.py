@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Protocol
 
+from dynamo_controller.inventory import Tally
 from dynamo_controller.kinds import WATCHED, Route, Watched
 from dynamo_controller.ports import Kind, Object, Selection
 from dynamo_controller.shell import Key, Stores, key_of, place_of
@@ -33,6 +34,7 @@ class Watching:
         self._wake = wake
         self._gone = gone
         self._running: dict[Kind, asyncio.Task[None]] = {}
+        self.tally = Tally()
         self.stores = Stores({each.kind: self._store(each) for each in WATCHED})
 
     def reflectors(self, groups: frozenset[str]) -> list[Reflector]:
@@ -72,6 +74,7 @@ class Watching:
 
     def _listener(self, route: Route) -> Listener:
         def listen(before: Object | None, now: Object | None) -> None:
+            self.tally.heard(before, now)
             asked = key_of(now) if now is not None and is_asked(before, now) else None
             for key in route(before, now, self.stores):
                 self._wake_unless_expected(now, key, urgent=key == asked)

@@ -18,7 +18,7 @@ with contextlib.suppress(ImportError):  # there is none for Windows
 Result = TypeVar("Result")
 
 NEW_OBJECTS = 50_000
-"""New objects after which the process looks for circles: one answer of a server may be thousands, and none of them one."""
+"""New objects after which the process looks for circles: one answer of a server may be thousands, in none of them."""
 
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:

@@ -109,7 +109,7 @@ async def test_resources_are_counted_as_they_are_now() -> None:
     async with Stage() as stage:
 
         def counted() -> dict[tuple[str, str], int]:
-            counts = inventory.counts(stage.manager.shell.stores, stage.manager.leaves_out)
+            counts = stage.manager.tally.counts(stage.manager.leaves_out)
             return {(each.resource_type, each.status): each.number for each in counts}
 
         await stage.add(graph())
