@@ -6,7 +6,7 @@ from typing import Any
 
 from dynamo_render import ClusterFacts, NamespaceFacts, Observed, OperatorSettings
 from dynamo_render.errors import Problem
-from dynamo_render.kube.structural import Findings
+from dynamo_render.kube.schema_nodes import Findings
 from dynamo_render.plans.launch import LaunchPlan
 from dynamo_render.plans.pod import Overrides, PodPlan, VolumePlan
 from dynamo_render.profiles import PROFILES

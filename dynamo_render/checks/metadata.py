@@ -8,7 +8,7 @@ from typing import Any, Final
 from dynamo_render.checks.parts import Part, Path
 from dynamo_render.errors import Problem
 from dynamo_render.kube import names, structural
-from dynamo_render.kube.structural import Findings, Ref
+from dynamo_render.kube.schema_nodes import Findings, Ref
 from dynamo_render.spec.metadata import Metadata
 
 LARGEST_ANNOTATIONS = 256 * 1024

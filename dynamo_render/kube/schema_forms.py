@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from dynamo_render.kube.structural import STRING, Field, ListOf, MapOf, Node, Ref, Scalar, Struct
+from dynamo_render.kube.schema_nodes import STRING, Field, ListOf, MapOf, Node, Ref, Scalar, Struct
 
 _AS_WRITTEN: Final = {"quantity": "quantity-text", "duration": STRING.kind}
 

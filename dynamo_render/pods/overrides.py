@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dynamo_render.kube import merge
-from dynamo_render.kube.structural import Struct
+from dynamo_render.kube.schema_nodes import Struct
 from dynamo_render.plans.pod import Overrides
 from dynamo_render.scope import ComponentScope
 from dynamo_render.spec.component import CONTAINER, POD_SPEC, without_zeros

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dynamo_render.kube import structural
-from dynamo_render.kube.structural import ABSENT, Demand, ListOf, MapOf, Node, Ref, Scalar, Struct
+from dynamo_render.kube import schema_nodes, structural
+from dynamo_render.kube.schema_nodes import ABSENT, Demand, ListOf, MapOf, Node, Ref, Scalar, Struct
 from dynamo_render.schemas import kinds
 from dynamo_render.schemas.kinds import CustomKind
 
@@ -104,7 +104,7 @@ def structural_schema(node: Node) -> Json:
         return _list(node)
     if isinstance(node, MapOf):
         return _map(node)
-    return _struct(structural.referred(node) if isinstance(node, Ref) else node)
+    return _struct(schema_nodes.referred(node) if isinstance(node, Ref) else node)
 
 
 def _scalar(node: Scalar) -> Json:
@@ -148,7 +148,7 @@ def _struct(node: Struct) -> Json:
     return {**schema, "x-kubernetes-map-type": "atomic"} if node.atomic else schema
 
 
-def _property(field: structural.Field) -> Json:
+def _property(field: schema_nodes.Field) -> Json:
     schema = structural_schema(field.node)
     return schema if field.default is ABSENT else {"default": field.default, **schema}
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dynamo_render.kube import structural
-from dynamo_render.kube.structural import ABSENT, Demand, Field, ListOf, MapOf, Node, Ref, Scalar, Struct
+from dynamo_render.kube import schema_nodes, structural
+from dynamo_render.kube.schema_nodes import ABSENT, Demand, Field, ListOf, MapOf, Node, Ref, Scalar, Struct
 from dynamo_render.schemas import definition, kinds
 from dynamo_render.schemas.kinds import CustomKind
 
@@ -81,7 +81,7 @@ def _reference(node: Ref, used: dict[str, Json]) -> Json:
     name = node.name.replace("/", ".")
     if name not in used:
         used[name] = {}  # stands in for itself while its own fields are read
-        used[name] = _struct(structural.referred(node), used)
+        used[name] = _struct(schema_nodes.referred(node), used)
     return {"$ref": f"#/$defs/{name}"}
 
 

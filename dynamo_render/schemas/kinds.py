@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from dynamo_render.kube import schema_forms
-from dynamo_render.kube.structural import STRING, Field, Ref, Scalar, Struct
+from dynamo_render.kube.schema_nodes import STRING, Field, Ref, Scalar, Struct
 from dynamo_render.spec import component, graph, model, request, scaling_adapter, status, worker_metadata
 from dynamo_render.spec.structure import struct_of
 from dynamo_render.values import Value, frozen

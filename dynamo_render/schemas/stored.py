@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from dynamo_render.errors import InvalidResource, Problem
-from dynamo_render.kube import schema_forms, structural
-from dynamo_render.kube.structural import Decoder, Findings, Struct
+from dynamo_render.kube import schema_forms, schema_nodes, structural
+from dynamo_render.kube.schema_nodes import Findings, Struct
+from dynamo_render.kube.structural import Decoder
 from dynamo_render.schemas import kinds
 from dynamo_render.schemas.kinds import CustomKind
 
@@ -45,7 +46,7 @@ def _decoder(name: str, text_parameters: bool) -> Decoder:  # noqa: FBT001 - a c
     whole = kinds.resource_struct(kinds.KINDS[name], text_parameters=text_parameters)
     fields = {
         # The server reads and writes metadata with its own typed client; the rest it keeps as it is.
-        key: field if key == "metadata" else structural.Field(schema_forms.stored_form(field.node))
+        key: field if key == "metadata" else schema_nodes.Field(schema_forms.stored_form(field.node))
         for key, field in whole.fields.items()
     }
     return structural.decoder(Struct(whole.name, fields, keeps_zeros=True))

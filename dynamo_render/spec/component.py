@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dynamo_render.kube import structural
-from dynamo_render.kube.structural import (
+from dynamo_render.kube import schema_nodes, structural
+from dynamo_render.kube.schema_nodes import (
     BOOLEAN,
     DURATION,
     INTEGER,
@@ -215,14 +215,14 @@ class Autoscaling(Value):
 
 def _container() -> Struct:
     """Return the container schema of ``mainContainer``: a name is not required, top-level zeros stay."""
-    plain = structural.embedded("core/v1.Container", keeps_zeros=True)
+    plain = schema_nodes.embedded("core/v1.Container", keeps_zeros=True)
     relaxed = {**plain.fields, "name": Field(STRING, "non-zero"), "resources": Field(plain.fields["resources"].node)}
     return Struct("mainContainer", relaxed, keeps_zeros=True)
 
 
 def _pod_spec(container: Struct) -> Struct:
     """Return the schema of ``extraPodSpec``: a pod spec with optional containers, and the main container beside."""
-    plain = structural.embedded("core/v1.PodSpec")
+    plain = schema_nodes.embedded("core/v1.PodSpec")
     no_context = "write `securityContext: {}` to run without the default fsGroup"
     fields = {
         **plain.fields,

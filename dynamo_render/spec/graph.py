@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from dynamo_render.kube.structural import BOOLEAN, QUANTITY, STRING, Demand, ListOf, MapOf, Ref, Scalar
+from dynamo_render.kube.schema_nodes import BOOLEAN, QUANTITY, STRING, Demand, ListOf, MapOf, Ref, Scalar
 from dynamo_render.spec.component import ComponentSpec
 from dynamo_render.spec.structure import key, struct_of
 from dynamo_render.values import Value, frozen

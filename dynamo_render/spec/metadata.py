@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dynamo_render.kube.structural import BOOLEAN, INT64, STRING, STRING_MAP, Field, ListOf, Struct
+from dynamo_render.kube.schema_nodes import BOOLEAN, INT64, STRING, STRING_MAP, Field, ListOf, Struct
 from dynamo_render.spec.structure import key, struct_of
 from dynamo_render.values import Value, frozen
 

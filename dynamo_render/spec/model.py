@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dynamo_render.kube.structural import BOOLEAN, INTEGER, STRING, ListOf, Scalar
+from dynamo_render.kube.schema_nodes import BOOLEAN, INTEGER, STRING, ListOf, Scalar
 from dynamo_render.spec.status import CONDITIONS
 from dynamo_render.spec.structure import key, struct_of
 from dynamo_render.values import Value, frozen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dynamo_render.kube.structural import ANY_OBJECT, BOOLEAN, INT64, STRING, STRING_MAP, ListOf, Ref, Scalar, Struct
+from dynamo_render.kube.schema_nodes import ANY_OBJECT, BOOLEAN, INT64, STRING, STRING_MAP, ListOf, Ref, Scalar, Struct
 from dynamo_render.spec.status import CONDITIONS
 from dynamo_render.spec.structure import key
 from dynamo_render.values import Value, frozen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_render.kube.structural import INT32, STRING, Scalar
+from dynamo_render.kube.schema_nodes import INT32, STRING, Scalar
 from dynamo_render.spec.structure import key
 from dynamo_render.values import Value, frozen
 

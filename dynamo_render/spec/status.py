@@ -10,8 +10,8 @@ from typing import Any
 
 import attrs
 
-from dynamo_render.kube import structural
-from dynamo_render.kube.structural import INT64, STRING, STRING_MAP, ListOf, MapOf, Scalar, Struct
+from dynamo_render.kube import schema_nodes
+from dynamo_render.kube.schema_nodes import INT64, STRING, STRING_MAP, ListOf, MapOf, Scalar, Struct
 from dynamo_render.spec.structure import key, struct_of
 from dynamo_render.values import Value, frozen
 
@@ -31,7 +31,7 @@ def _condition() -> Struct:
         "reason": Scalar("string", min_length=1, max_length=1024, pattern=_REASON),
         "message": Scalar("string", max_length=32768),
     }
-    plain = structural.embedded("meta/v1.Condition")
+    plain = schema_nodes.embedded("meta/v1.Condition")
     fields = {name: attrs.evolve(field, node=limits.get(name, field.node)) for name, field in plain.fields.items()}
     return Struct(plain.name, fields)
 

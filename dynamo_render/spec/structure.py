@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from dynamo_render.kube import structural
-from dynamo_render.kube.structural import ABSENT, Emit, Field, Node, Struct
+from dynamo_render.kube.schema_nodes import ABSENT, Emit, Field, Node, Struct
 
 _TABLE = "dynamo_render.field"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dynamo_render.kube.structural import ANY_OBJECT
+from dynamo_render.kube.schema_nodes import ANY_OBJECT
 from dynamo_render.spec.structure import key
 from dynamo_render.values import Value, frozen
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import attrs
 
-from dynamo_render.kube import structural
-from dynamo_render.kube.structural import ListOf, MapOf, Node, Ref, Scalar, Struct
+from dynamo_render.kube import schema_nodes
+from dynamo_render.kube.schema_nodes import ListOf, MapOf, Node, Ref, Scalar, Struct
 from dynamo_render.schemas import kinds
 
 Json = dict[str, Any]
@@ -88,7 +88,7 @@ def broken(resource: Json, random: Random) -> Json:
 def places(value: Any, node: Node | None) -> Iterator[Place]:
     """Yield every place inside *value*, outer ones first; *node* is the schema of *value*."""
     if isinstance(node, Ref):
-        node = structural.referred(node)
+        node = schema_nodes.referred(node)
     if isinstance(value, dict):
         for key, entry in value.items():
             inner, is_named = _node_of(node, key)
@@ -115,7 +115,7 @@ def _spec_places(resource: Json) -> list[Place]:
 
 
 def _resolved(node: Node | None) -> Node | None:
-    return structural.referred(node) if isinstance(node, Ref) else node
+    return schema_nodes.referred(node) if isinstance(node, Ref) else node
 
 
 def _any(found: list[Place], random: Random, wanted: Callable[[Place], Any]) -> Place | None:

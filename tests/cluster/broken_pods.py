@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from dynamo_render.kube import structural
-from dynamo_render.kube.structural import ListOf, MapOf, Node, Scalar, Struct
+from dynamo_render.kube import schema_nodes
+from dynamo_render.kube.schema_nodes import ListOf, MapOf, Node, Scalar, Struct
 from tests.cluster.resources import NAMESPACE
 
 Json = dict[str, Any]
@@ -55,7 +55,7 @@ def _resource(random: Random) -> Json:
     spec: Json = {"dynamoNamespace": "chat", "componentType": random.choice(("worker", "frontend", ""))}
     spec["extraPodSpec"] = {**pod, "mainContainer": container}
     if random.random() < 0.2:
-        spec[random.choice(("livenessProbe", "readinessProbe"))] = _fitting(structural.Ref("core/v1.Probe"), random)
+        spec[random.choice(("livenessProbe", "readinessProbe"))] = _fitting(schema_nodes.Ref("core/v1.Probe"), random)
     metadata = {"name": "broken", "namespace": NAMESPACE}
     return {
         "apiVersion": "nvidia.com/v1alpha1",
@@ -66,13 +66,13 @@ def _resource(random: Random) -> Json:
 
 
 def _some_fields(name: str, random: Random) -> Json:
-    fields = structural.embedded(name).fields
+    fields = schema_nodes.embedded(name).fields
     chosen = random.sample(sorted(fields.keys() - LEFT_OUT), random.randint(0, MOST_FIELDS))
     return {key: _fitting(fields[key].node, random) for key in chosen}
 
 
 def _named_volume(random: Random) -> Json:
-    fields = structural.embedded("core/v1.Volume").fields
+    fields = schema_nodes.embedded("core/v1.Volume").fields
     # A server without the feature of image volumes drops them before it looks at anything else.
     sources = random.sample(sorted(fields.keys() - {"name", "image"}), random.choice((0, 1, 1, 1, 2)))
     name = random.choice(("data", "cache", "Upper", "a" * 64))
@@ -81,7 +81,7 @@ def _named_volume(random: Random) -> Json:
 
 def _fitting(node: Node, random: Random, depth: int = 0) -> Any:
     """Return a value that the schema *node* takes."""
-    found = structural.referred(node) if isinstance(node, structural.Ref) else node
+    found = schema_nodes.referred(node) if isinstance(node, schema_nodes.Ref) else node
     if isinstance(found, Scalar):
         return _leaf(found, random)
     if isinstance(found, ListOf):

@@ -30,7 +30,7 @@ from dynamo_render import (
     render,
 )
 from dynamo_render.kube import manifest
-from dynamo_render.kube.structural import Findings
+from dynamo_render.kube.schema_nodes import Findings
 from dynamo_render.spec import structure
 from dynamo_render.spec.component import ComponentDeploymentSpec
 from dynamo_render.spec.graph import GraphSpec

@@ -10,8 +10,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dynamo_render.kube import structural
-from dynamo_render.kube.structural import ListOf, MapOf, Node, Ref, Scalar, Struct
+from dynamo_render.kube import schema_nodes
+from dynamo_render.kube.schema_nodes import ListOf, MapOf, Node, Ref, Scalar, Struct
 from dynamo_render.schemas import kinds
 
 Json = dict[str, Any]
@@ -63,7 +63,7 @@ def values(draw: st.DrawFn, node: Node, *, noise: bool) -> Any:
     if isinstance(node, MapOf):
         names = draw(st.sampled_from((("a",), ("a", "Key"), ())))
         return {name: draw(values(node.item, noise=noise)) for name in names}
-    return draw(mappings(structural.referred(node) if isinstance(node, Ref) else node, noise=noise))
+    return draw(mappings(schema_nodes.referred(node) if isinstance(node, Ref) else node, noise=noise))
 
 
 @st.composite

@@ -16,7 +16,7 @@ from dynamo_render.kube import text as documents
 from dynamo_render.kube import yaml_marshalled
 from dynamo_render.kube.live import Object
 from dynamo_render.kube.manifest import Manifest
-from dynamo_render.kube.structural import Findings
+from dynamo_render.kube.schema_nodes import Findings
 from dynamo_render.spec import structure
 from dynamo_render.spec.graph import GraphSpec
 from dynamo_render.values import Value, frozen

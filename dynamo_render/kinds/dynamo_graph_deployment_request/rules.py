@@ -9,7 +9,7 @@ from typing import Any
 from dynamo_render.errors import Problem
 from dynamo_render.kinds.contract import Reading
 from dynamo_render.kinds.shared import envelope
-from dynamo_render.kube.structural import Findings
+from dynamo_render.kube.schema_nodes import Findings
 from dynamo_render.profiles import Profile
 from dynamo_render.settings import OperatorSettings
 from dynamo_render.spec import structure

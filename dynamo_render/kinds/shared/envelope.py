@@ -9,7 +9,7 @@ from dynamo_render.errors import Problem
 from dynamo_render.kinds.contract import Reading
 from dynamo_render.kube import names, structural
 from dynamo_render.kube.repair import PLACEHOLDER, Repair
-from dynamo_render.kube.structural import Findings
+from dynamo_render.kube.schema_nodes import Findings
 from dynamo_render.profiles import Profile
 from dynamo_render.spec import structure
 from dynamo_render.spec.metadata import METADATA, Metadata

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dynamo_render.kube import structural
-from dynamo_render.kube.structural import (
+from dynamo_render.kube import schema_nodes, structural
+from dynamo_render.kube.schema_nodes import (
     BOOLEAN,
     INT32,
     INT64,
@@ -32,7 +32,7 @@ POINT = Struct(
 )
 
 
-def decoded(node: structural.Node, value: Any) -> tuple[Any, list[tuple[str, tuple[str | int, ...]]]]:
+def decoded(node: schema_nodes.Node, value: Any) -> tuple[Any, list[tuple[str, tuple[str | int, ...]]]]:
     findings = Findings()
     result = structural.decoder(node)(value, None, findings)
     return result, [(problem.rule, problem.path) for problem in findings.problems]
@@ -81,7 +81,7 @@ def test_an_unknown_field_is_dropped_and_named() -> None:
         (POINT, "a"),
     ],
 )
-def test_no_type_is_coerced(node: structural.Node, value: Any) -> None:
+def test_no_type_is_coerced(node: schema_nodes.Node, value: Any) -> None:
     assert decoded(node, value)[1] == [("schema/type", ())]
 
 
@@ -90,7 +90,7 @@ def test_no_type_is_coerced(node: structural.Node, value: Any) -> None:
     [(INT32, 2.0, 2), (INT64, 1e3, 1000), (INT32, -0.0, 0), (Scalar("int-or-string"), 80.0, 80), (QUANTITY, 2.0, "2")],
 )
 def test_a_whole_number_counts_as_an_integer_however_it_is_written(
-    node: structural.Node, value: Any, read: Any
+    node: schema_nodes.Node, value: Any, read: Any
 ) -> None:
     result, problems = decoded(node, value)
     assert (result, type(result), problems) == (read, type(read), [])
@@ -111,7 +111,7 @@ def test_a_whole_number_counts_as_an_integer_however_it_is_written(
         (ListOf(STRING, is_set=True), ["a", "a"], "schema/duplicate"),
     ],
 )
-def test_bounds_are_checked(node: structural.Node, value: Any, rule: str) -> None:
+def test_bounds_are_checked(node: schema_nodes.Node, value: Any, rule: str) -> None:
     assert [found for found, _path in decoded(node, value)[1]] == [rule]
 
 
@@ -122,7 +122,7 @@ def test_an_unquoted_number_is_told_how_to_become_a_string() -> None:
 
 
 def test_list_entries_are_told_apart_by_their_keys_with_defaults() -> None:
-    ports = structural.embedded("core/v1.Container").fields["ports"].node
+    ports = schema_nodes.embedded("core/v1.Container").fields["ports"].node
     assert decoded(ports, [{"containerPort": 1}, {"containerPort": 1, "protocol": "UDP"}])[1] == []
     twice = [{"containerPort": 1}, {"containerPort": 1, "protocol": "TCP"}]
     assert decoded(ports, twice)[1] == [("schema/duplicate", (1,))]
@@ -135,7 +135,7 @@ def test_quantities_become_canonical() -> None:
 
 def test_embedded_metadata_has_no_keys() -> None:
     claim = {"volumeClaimTemplate": {"metadata": {"labels": {"a": "b"}}, "spec": {"accessModes": ["ReadWriteOnce"]}}}
-    result, problems = decoded(structural.embedded("core/v1.EphemeralVolumeSource"), claim)
+    result, problems = decoded(schema_nodes.embedded("core/v1.EphemeralVolumeSource"), claim)
     assert result["volumeClaimTemplate"]["metadata"] == {}
     assert problems == [("schema/unknown-field", ("volumeClaimTemplate", "metadata", "labels"))]
 

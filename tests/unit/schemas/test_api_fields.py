@@ -13,8 +13,8 @@ from typing import Any, Final
 import pytest
 from ruamel.yaml import YAML
 
-from dynamo_render.kube import structural
-from dynamo_render.kube.structural import ABSENT, Field, ListOf, MapOf, Node, Ref, Scalar, Struct
+from dynamo_render.kube import schema_nodes
+from dynamo_render.kube.schema_nodes import ABSENT, Field, ListOf, MapOf, Node, Ref, Scalar, Struct
 from dynamo_render.schemas import kinds
 from dynamo_render.spec.status import CONDITION
 
@@ -133,7 +133,7 @@ def list_facts(node: ListOf) -> Row:
 
 
 def struct_facts(node: Ref | Struct) -> Row:
-    struct = structural.referred(node) if isinstance(node, Ref) else node
+    struct = schema_nodes.referred(node) if isinstance(node, Ref) else node
     row: Row = {"type": "object", "unknownFields": "pruned" if struct.closed else "preserved"}
     name = kubernetes_name(node)
     if name is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamo_render.kube.structural import Findings
+from dynamo_render.kube.schema_nodes import Findings
 from dynamo_render.spec import structure
 from dynamo_render.spec.component import ComponentDeploymentSpec
 from dynamo_render.spec.graph import GraphSpec
