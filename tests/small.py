@@ -116,6 +116,11 @@ def main(result: Rendered, name: str) -> Json:
     return found
 
 
+def container(service_: Json, profile: str, name: str = "it", **surroundings: Any) -> Json:
+    """Return the main container of the service ``It`` of a graph, in the pod called *name*."""
+    return main(rendered(graph(It=service_), profile, **surroundings), name)
+
+
 def env(container: Json) -> Json:
     """Return a container's variables as a mapping: the value, None without one, or where it comes from."""
     assert len({entry["name"] for entry in container["env"]}) == len(container["env"]), "a name stands twice"
