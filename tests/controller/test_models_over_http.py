@@ -10,7 +10,7 @@ import pytest
 
 from dynamo_controller.adapters.http import HttpEndpoints, Limits
 from dynamo_render.kinds.dynamo_model.candidates import SYSTEM_PORT
-from tests.controller.test_models import MODEL, a_slice, model
+from tests.controller.model_parts import MODEL, a_slice, model
 from tests.fakes.endpoints import FakeEndpoints
 from tests.fakes.pods import Server, Talk, answer, endless, redirect, saying, serving, silent
 from tests.fakes.stage import Stage
