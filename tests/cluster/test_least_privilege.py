@@ -21,11 +21,12 @@ from dynamo_controller import manifests, permissions
 from dynamo_controller.manifests import Installation
 from dynamo_controller.permissions import PERMISSIONS, Mode, Permission
 from dynamo_render import OperatorSettings
-from tests.cluster import bench, installation, privileges, processes
+from tests.cluster import bench, installation, privilege_stories, privileges, processes
 from tests.cluster.bench import Bench
 from tests.cluster.client import Json
 from tests.cluster.conftest import require
-from tests.cluster.privileges import Audit, Team
+from tests.cluster.privilege_stories import Team
+from tests.cluster.privileges import Audit
 
 LIMIT = 45.0
 PAUSE = 0.3
@@ -42,7 +43,8 @@ def audited(
     require(bench.API_SERVER_PROGRAMS, request.config)
     folder = bench_logs / "audited"
     folder.mkdir()
-    with bench.api_server(folder, [*definitions, privileges.QUEUES], privileges.audit_options(folder)) as started:
+    options = privileges.audit_options(folder)
+    with bench.api_server(folder, [*definitions, privilege_stories.QUEUES], options) as started:
         queue = {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": "dynamo"}}
         started.client.create(queue)
         yield started, folder / "audit.log"
@@ -132,12 +134,12 @@ def played(
     place = installed(audited, request.param, tmp_path_factory.mktemp(request.param))
     try:
         with place.running() as log:
-            _played(privileges.STORIES[:2], place, log)
+            _played(privilege_stories.STORIES[:2], place, log)
         spoilt = {"data": {"tls.crt": "", "tls.key": "", "ca.crt": ""}}
         path = place.bench.client.path("v1", "Secret", "webhook-server-cert", place.installation.namespace)
         place.bench.client.send("PATCH", path, spoilt, "application/merge-patch+json")
         with place.running() as log:
-            _played(privileges.STORIES[2:], place, log)
+            _played(privilege_stories.STORIES[2:], place, log)
         yield place
     finally:
         place.unhook()
@@ -222,14 +224,14 @@ def test_without_any_one_of_the_other_rules_something_is_refused(place: Installe
     with without(place, [missing]), place.running() as log:
 
         def is_missed() -> bool:
-            privileges.moved_on(team)
+            privilege_stories.moved_on(team)
             time.sleep(PAUSE)
             if not missing.implied:
                 return bool(rights & place.audit.missed(since))
             return any(refusal in log.read_text() for refusal in IMPLIED)
 
         processes.wait_until(is_missed, seconds=LIMIT, what=f"refusal for want of {sorted(rights)}")
-    privileges.cleared(team)
+    privilege_stories.cleared(team)
 
 
 IMPLIED = ("attempting to grant RBAC permissions not currently held", "cannot set blockOwnerDeletion")
