@@ -13,9 +13,9 @@ from typing import Any
 
 from dynamo_controller.ports import FIELD_MANAGER, ClusterError, FieldPath, Kind, Page, Selection, WatchEvent
 from tests.fakes import managed_fields
+from tests.fakes.places import Place, place_of, selects, target_at
 
 Json = dict[str, Any]
-Place = tuple[Kind, str, str]
 
 KUBERNETES = (
     "v1",
@@ -27,7 +27,6 @@ KUBERNETES = (
     "apiextensions.k8s.io/v1",
     "coordination.k8s.io/v1",
 )
-HISTORY = 10_000
 
 Fault = Callable[[str, Json], ClusterError | None]
 """Is asked before every request, with its verb and its target; what it returns is raised."""
@@ -59,34 +58,34 @@ class FakeCluster:
         return frozenset(self.served)
 
     async def get(self, kind: Kind, namespace: str, name: str) -> Json | None:
-        await self._asked("get", _target(kind, namespace, name))
+        await self._asked("get", target_at(kind, namespace, name))
         return copy.deepcopy(self.objects.get((kind, namespace, name)))
 
     async def page(self, selection: Selection, *, limit: int, next_page: str = "") -> Page:
-        await self._asked("list", _target(selection.kind, selection.namespace, ""))
+        await self._asked("list", target_at(selection.kind, selection.namespace, ""))
         self._require_served(selection.kind)
         self.lists += not next_page
         version, start = map(int, next_page.split("/")) if next_page else (self._version, 0)
         if version < self._oldest:
             raise ClusterError(410, "Expired", "the continue token is too old")
-        places = sorted((place for place, live in self.objects.items() if _selects(selection, live)), key=_order)
+        places = sorted((place for place, live in self.objects.items() if selects(selection, live)), key=_order)
         items = tuple(copy.deepcopy(self.objects[place]) for place in places[start : start + limit])
         more = f"{version}/{start + limit}" if start + limit < len(places) else ""
         return Page(items, str(version), more)
 
     async def watch(self, selection: Selection, resource_version: str) -> AsyncIterator[WatchEvent]:
-        await self._asked("watch", _target(selection.kind, selection.namespace, ""))
+        await self._asked("watch", target_at(selection.kind, selection.namespace, ""))
         self._require_served(selection.kind)
         seen, mine = int(resource_version), self._generation_of_watches
         while mine == self._generation_of_watches:
             if seen < self._oldest:
                 raise ClusterError(410, "Expired", "too old resource version")
-            await self._asked("watching", _target(selection.kind, selection.namespace, ""))
+            await self._asked("watching", target_at(selection.kind, selection.namespace, ""))
             for version, event, before in [each for each in self._events if each[0] > seen]:
                 seen = version
-                if _selects(selection, event.content):
+                if selects(selection, event.content):
                     yield copy.deepcopy(event)
-                elif before is not None and _selects(selection, before):
+                elif before is not None and selects(selection, before):
                     yield WatchEvent("DELETED", copy.deepcopy(event.content))
             if not self._events or self._events[-1][0] <= seen:
                 self._told.clear()
@@ -95,7 +94,7 @@ class FakeCluster:
     async def apply(self, content: Mapping[str, Any], *, force: bool) -> Json:
         wanted = copy.deepcopy(dict(content))
         await self._asked("apply", wanted)
-        place = _place(wanted)
+        place = place_of(wanted)
         live = self.objects.get(place)
         if live is None:
             if "uid" in wanted["metadata"]:
@@ -110,13 +109,13 @@ class FakeCluster:
         if "name" not in wanted["metadata"]:
             self._uids += 1
             wanted["metadata"]["name"] = f"{wanted['metadata'].pop('generateName')}{self._uids}"
-        if _place(wanted) in self.objects:
+        if place_of(wanted) in self.objects:
             raise ClusterError(409, "AlreadyExists", f"{wanted['metadata']['name']} already exists")
         if wanted["kind"] == "Event":
             # No story counts events among the writes, and nobody watches them.
             self._uids += 1
             wanted["metadata"] |= {"uid": f"uid-{self._uids}", "resourceVersion": "1"}
-            self.objects[_place(wanted)] = wanted
+            self.objects[place_of(wanted)] = wanted
             return copy.deepcopy(wanted)
         return self._store_new(wanted, {})
 
@@ -162,7 +161,7 @@ class FakeCluster:
         return self._store("remove", live, changed, owners)
 
     async def scale(self, kind: Kind, namespace: str, name: str, replicas: int) -> None:
-        target = _target(kind, namespace, name)
+        target = target_at(kind, namespace, name)
         await self._asked("scale", target)
         self.edit(self._live(target), {"spec": {"replicas": replicas}}, manager=FIELD_MANAGER)
 
@@ -199,7 +198,7 @@ class FakeCluster:
         uid = live["metadata"]["uid"]
         self._remove(live)
         for each in [each for each in self.objects.values() if _owner_uid(each) == uid]:
-            if _place(each) in self.objects:
+            if place_of(each) in self.objects:
                 self.remove(each)
 
     def find(self, kind: str, name: str, namespace: str = "team") -> Json:
@@ -287,7 +286,7 @@ class FakeCluster:
         ):
             return copy.deepcopy(live)
         if "deletionTimestamp" in changed["metadata"] and not changed["metadata"].get("finalizers"):
-            self.objects[_place(changed)] = changed
+            self.objects[place_of(changed)] = changed
             self._remove(changed)
             return copy.deepcopy(changed)
         return self._keep(verb, changed, owners, "MODIFIED")
@@ -305,8 +304,8 @@ class FakeCluster:
             for name, owned in owners.items()
             if owned
         ]
-        before = self.objects.get(_place(content))
-        self.objects[_place(content)] = content
+        before = self.objects.get(place_of(content))
+        self.objects[place_of(content)] = content
         self._note(verb, content)
         self._tell(sort, content, before)
         return copy.deepcopy(content)
@@ -316,7 +315,7 @@ class FakeCluster:
             live["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
             self._keep("delete", live, self._owners(live), "MODIFIED")
             return
-        del self.objects[_place(live)]
+        del self.objects[place_of(live)]
         self._version += 1
         self._note("delete", live)
         gone = copy.deepcopy(live)
@@ -332,7 +331,7 @@ class FakeCluster:
         self._told.set()
 
     def _live(self, target: Mapping[str, Any]) -> Json:
-        live = self.objects.get(_place(target))
+        live = self.objects.get(place_of(target))
         if live is None:
             raise ClusterError(404, "NotFound", f"{target['kind']} {target['metadata']['name']} not found")
         return live
@@ -382,33 +381,8 @@ def _rest(content: Json) -> Json:
     return {key: value for key, value in content["metadata"].items() if key not in {"managedFields", "resourceVersion"}}
 
 
-def _selects(selection: Selection, live: Mapping[str, Any]) -> bool:
-    kind, namespace, _name = _place(live)
-    field, _, wanted = selection.fields.partition("=")
-    found: Any = live
-    for step in field.split("."):
-        found = found.get(step, "") if field else wanted
-    is_there = kind == selection.kind and selection.namespace in ("", namespace)
-    return is_there and found == wanted and _carries(live["metadata"].get("labels") or {}, selection.labels)
-
-
-def _carries(labels: Mapping[str, str], selector: str) -> bool:
-    """Whether *labels* fulfil a selector of keys and of pairs `key=value`."""
-    asked = [each.partition("=") for each in selector.split(",") if each]
-    return all(key in labels and (not equals or labels[key] == value) for key, equals, value in asked)
-
-
 def _order(place: Place) -> tuple[str, str]:
     return place[1:]
-
-
-def _place(content: Mapping[str, Any]) -> Place:
-    metadata = content["metadata"]
-    return Kind(content["apiVersion"], content["kind"]), metadata.get("namespace", ""), metadata["name"]
-
-
-def _target(kind: Kind, namespace: str, name: str) -> Json:
-    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"namespace": namespace, "name": name}}
 
 
 def _owner_uid(content: Mapping[str, Any]) -> str:
