@@ -47,7 +47,7 @@ OF_THE_NAMESPACE = {"ServiceAccount/default", "ConfigMap/kube-root-ca.crt"}
 QUIET = 1.5
 """Seconds without any change after which a namespace is at rest, unless the step of a story asks for more."""
 
-PATIENCE = 180.0
+PATIENCE = 90.0
 """Seconds until a step counts as never coming to rest: the recordings had 40 on a machine that did nothing else."""
 
 POLL = 0.1
