@@ -5,10 +5,11 @@ Values are checked before anything starts. Reads the environment and files only 
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -27,6 +28,8 @@ SECOND_NS = 10**9
 
 Seconds = float
 """The type of settings that are durations; users write `15s` or `1m30s`."""
+
+Record = TypeVar("Record")
 
 _TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -181,23 +184,38 @@ def resolved(
     A flag beats the environment, the environment beats the file, the file beats the default.
     """
     file = _file(arguments.settings, read)
-    own, render = _names(ControllerSettings), _names(OperatorSettings)
-    unknown = sorted(file.keys() - own - render - {"grove_termination_delay_seconds"})
-    if unknown:
-        raise UnusableSettings([f"{arguments.settings}: unknown setting {name!r}" for name in unknown])
-    of_controller = {**_part(file, own), **_given(arguments, environ, ControllerSettings, PREFIX)}
-    of_render = {key: value for key, value in file.items() if key not in own}
-    of_render |= _given(arguments, environ, OperatorSettings, RENDER_PREFIX)
+    own, render = _names(ControllerSettings), _names(OperatorSettings) | {"grove_termination_delay_seconds"}
+    lines = [f"{arguments.settings}: unknown setting {name!r}" for name in sorted(file.keys() - own - render)]
+    of_controller = {**_part(file, own), **_given(arguments, environ, ControllerSettings, PREFIX, lines)}
+    of_render = {**_part(file, render), **_given(arguments, environ, OperatorSettings, RENDER_PREFIX, lines)}
+    found = _tried(_controller, of_controller, lines), _tried(_render, of_render, lines)
+    if lines or found[0] is None or found[1] is None:
+        raise UnusableSettings(lines)
+    return found[0], found[1]
+
+
+def _tried(read: Callable[[Mapping[str, Any]], Record], values: Mapping[str, Any], lines: list[str]) -> Record | None:
+    """Return the record that *values* make, or None where they make none; then *lines* say why."""
     try:
-        return _controller(of_controller), _render(of_render)
+        return read(values)
     except InvalidSettings as error:
-        lines = [f"{field_path(problem.path)}: {problem.message}" for problem in error.problems]
-        raise UnusableSettings(lines) from None
+        lines += [f"{field_path(problem.path)}: {problem.message}" for problem in error.problems]
+    return None
 
 
 def _controller(values: Mapping[str, Any]) -> ControllerSettings:
     sorts = {field.name: _sort(field) for field in attrs.fields(ControllerSettings)}
-    return ControllerSettings(**{name: _typed(name, sorts[name], value) for name, value in values.items()}).checked()
+    typed, problems = {}, list[Problem]()
+    for name, value in values.items():
+        try:
+            typed[name] = _typed(name, sorts[name], value)
+        except InvalidSettings as error:
+            problems += error.problems
+    own = ControllerSettings(**typed)
+    if problems:
+        # What settings must be to one another is not said while some of them are unknown.
+        raise InvalidSettings([*problems, *_range_problems(own), *_address_problems(own)])
+    return own.checked()
 
 
 _WORDS: Mapping[str, tuple[type, str]] = {
@@ -229,10 +247,16 @@ def _seconds(name: str, text: str) -> float:
 
 
 def _render(values: Mapping[str, Any]) -> OperatorSettings:
-    settings = OperatorSettings.from_mapping(values)
-    if settings.profile not in PROFILES:
-        message = f"must be one of {', '.join(PROFILES)}, got {settings.profile!r}"
-        raise InvalidSettings([Problem("settings/enum", ("profile",), message)])
+    problems, profile = list[Problem](), values.get("profile")
+    if isinstance(profile, str) and profile not in PROFILES:
+        message = f"must be one of {', '.join(PROFILES)}, got {profile!r}"
+        problems.append(Problem("settings/enum", ("profile",), message))
+    try:
+        settings = OperatorSettings.from_mapping(values)
+    except InvalidSettings as error:
+        raise InvalidSettings([*error.problems, *problems]) from None
+    if problems:
+        raise InvalidSettings(problems)
     return settings
 
 
@@ -245,6 +269,8 @@ def _file(name: str | None, read: Callable[[str], str]) -> dict[str, Any]:
         raise UnusableSettings([f"{name}: {(error.strerror or str(error)).lower()}"]) from None
     except UnreadableInput as error:
         raise UnusableSettings([str(error)]) from None
+    except UnicodeDecodeError as error:
+        raise UnusableSettings([f"{name}: {no_text(error)}"]) from None
     except ValueError:
         raise UnusableSettings([f"{name}: must be one document"]) from None
     if not isinstance(content, dict):
@@ -252,23 +278,32 @@ def _file(name: str | None, read: Callable[[str], str]) -> dict[str, Any]:
     return content
 
 
-def _given(arguments: Namespace, environ: Mapping[str, str], cls: type, prefix: str) -> dict[str, Any]:
+def no_text(error: UnicodeDecodeError) -> str:
+    """Return what is wrong with a file that is not UTF-8."""
+    return f"byte 0x{error.object[error.start]:02X} at offset {error.start} is no UTF-8"
+
+
+def _given(
+    arguments: Namespace, environ: Mapping[str, str], cls: type, prefix: str, lines: list[str]
+) -> dict[str, Any]:
+    """Return what flags and variables say, but for what means nothing, of which *lines* get to tell."""
     found = {}
     for field in attrs.fields(cls):
         text = getattr(arguments, field.name)
         if text is None:
             text = environ.get(prefix + field.name.upper()) or None
-        if text is not None:
-            found[field.name] = _value(field.name, _sort(field), text)
+        if _sort(field) == "bool" and isinstance(text, str) and text.lower() not in _TRUTH:
+            lines.append(f"{field.name}: must be true or false, got {text!r}")
+        elif text is not None:
+            found[field.name] = _value(_sort(field), text)
     return found
 
 
-def _value(name: str, sort: str, text: Any) -> Any:
+def _value(sort: str, text: Any) -> Any:
     if sort == "bool" and isinstance(text, str):
-        if text.lower() not in _TRUTH:
-            raise UnusableSettings([f"{name}: must be true or false, got {text!r}"])
         return _TRUTH[text.lower()]
-    if sort == "int" and isinstance(text, str) and text.isdigit():
+    # Python has more digits than these ten, and refuses to read thousands of them.
+    if sort == "int" and isinstance(text, str) and re.fullmatch("[0-9]{1,99}", text):
         return int(text)
     return text
 

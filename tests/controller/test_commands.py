@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -39,11 +40,15 @@ def heads(plan: Plan) -> list[str]:
     return [line for line in plan.lines() if not line.startswith(" ")]
 
 
-def resolved(words: list[str], environ: dict[str, str] | None = None, file: str = "") -> Any:
+def _parsed(words: list[str]) -> Namespace:
     parser = ArgumentParser()
     settings.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+def resolved(words: list[str], environ: dict[str, str] | None = None, file: str = "") -> Any:
     given = ["--settings", "file.yaml"] if file else []
-    return settings.resolved(parser.parse_args([*given, *words]), environ or {}, lambda _name: file)
+    return settings.resolved(_parsed([*given, *words]), environ or {}, lambda _name: file)
 
 
 async def test_a_plan_for_a_new_graph_lists_what_would_be_made_and_makes_nothing() -> None:
@@ -217,6 +222,36 @@ def test_settings_of_the_webhook_that_cannot_work_are_refused_at_the_start(words
     with pytest.raises(UnusableSettings) as refused:
         resolved(words)
     assert refused.value.lines[0].startswith(line)
+
+
+def test_everything_that_is_wrong_with_settings_is_said_at_once() -> None:
+    words = ["--workers", "x", "--leader-election-retry-period", "2", "--log-level", "loud", "--etcd-address", "e"]
+    environ = {"DYNAMO_CONTROLLER_ADOPT": "perhaps", "DYNAMO_RENDER_PROFILE": "8"}
+    with pytest.raises(UnusableSettings) as refused:
+        resolved(words, environ, "profil: x\nhealth_address: 8081\ndiscovery_backend: zk\n")
+    assert [line.split(": must")[0].split(': "')[0] for line in refused.value.lines] == [
+        "file.yaml: unknown setting 'profil'",
+        "adopt",
+        "health_address",
+        "workers",
+        "leader_election_retry_period",
+        "log_level",
+        "discovery_backend",
+        "profile",
+    ]
+
+
+@pytest.mark.parametrize("digits", ["\u00b2", "\u0663", "9" * 5000])
+def test_a_count_in_other_digits_or_in_thousands_of_them_is_no_whole_number(digits: str) -> None:
+    with pytest.raises(UnusableSettings, match="workers: must be a whole number"):
+        resolved(["--workers", digits])
+
+
+def test_a_settings_file_that_is_no_text_is_refused_as_such(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_bytes(b"a: \xff")
+    with pytest.raises(UnusableSettings, match="byte 0xFF at offset 3 is no UTF-8"):
+        settings.resolved(_parsed(["--settings", str(file)]), {}, lambda name: Path(name).read_text("utf-8"))
 
 
 def test_durations_and_switches_are_read_from_everywhere() -> None:
