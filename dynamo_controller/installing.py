@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
+import re
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
 import attrs
@@ -12,8 +13,12 @@ import attrs
 from dynamo_controller import manifests
 from dynamo_controller.manifests import Certificates, Installation
 from dynamo_controller.permissions import Mode
-from dynamo_controller.settings import ControllerSettings, UnusableSettings, written
+from dynamo_controller.settings import ControllerSettings, UnusableSettings, no_text, written
 from dynamo_render import OperatorSettings, write_documents
+from dynamo_render.kube import names
+
+CERTIFICATE = "-----BEGIN CERTIFICATE-----"
+MOST_REPLICAS = 2**31 - 1
 
 _OF_THIS_MACHINE = {"kubeconfig", "context"}
 
@@ -42,8 +47,9 @@ def installation(
     arguments: Namespace, own: ControllerSettings, render: OperatorSettings, read: Callable[[str], str]
 ) -> Installation:
     """Return the installation that *arguments* describe. Raises UnusableSettings for what cannot work."""
-    if not arguments.image:
-        raise UnusableSettings(["--image: is needed"])
+    wrong = [*_problems(arguments)]
+    if wrong:
+        raise UnusableSettings(wrong)
     wanted = Installation(
         namespace=arguments.namespace,
         mode=arguments.mode,
@@ -67,6 +73,17 @@ def text(arguments: Namespace, own: ControllerSettings, render: OperatorSettings
     return write_documents(list(manifests.objects(installation(arguments, own, render, read))))
 
 
+def _problems(arguments: Namespace) -> Iterator[str]:
+    if not arguments.image:
+        yield "--image: is needed"
+    elif re.search(r"\s", arguments.image):
+        yield f'--image: "{arguments.image}" holds a space'
+    if reason := names.why_not_dns_label(arguments.namespace):
+        yield f'--namespace: "{arguments.namespace}" is no legal namespace: {reason}'
+    if not 0 <= arguments.replicas <= MOST_REPLICAS:
+        yield f"--replicas: must be between 0 and {MOST_REPLICAS}, got {arguments.replicas}"
+
+
 def _authority(arguments: Namespace, read: Callable[[str], str]) -> str:
     is_external = arguments.webhook and arguments.certificates == "external"
     if is_external != bool(arguments.authority):
@@ -74,9 +91,14 @@ def _authority(arguments: Namespace, read: Callable[[str], str]) -> str:
     if not is_external:
         return ""
     try:
-        return base64.b64encode(read(arguments.authority).encode()).decode()
+        found = read(arguments.authority)
     except OSError as error:
         raise UnusableSettings([f"{arguments.authority}: {(error.strerror or str(error)).lower()}"]) from None
+    except UnicodeDecodeError as error:
+        raise UnusableSettings([f"{arguments.authority}: {no_text(error)}"]) from None
+    if CERTIFICATE not in found:
+        raise UnusableSettings([f"{arguments.authority}: holds no certificate, which would start with {CERTIFICATE}"])
+    return base64.b64encode(found.encode()).decode()
 
 
 def _given(settings: ControllerSettings | OperatorSettings) -> dict[str, Any]:

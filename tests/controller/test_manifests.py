@@ -11,7 +11,7 @@ import pytest
 from kubernetes_validate import validate as kubernetes_validate  # type: ignore[import-untyped]
 
 from dynamo_controller import __main__ as program
-from dynamo_controller import manifests
+from dynamo_controller import installing, manifests
 from dynamo_controller.kinds import WATCHED
 from dynamo_controller.manifests import Installation
 from dynamo_controller.permissions import PERMISSIONS
@@ -382,11 +382,12 @@ def test_the_command_takes_namespace_and_mode(capsys: pytest.CaptureFixture[str]
 
 
 def test_the_authority_of_your_own_certificate_is_trusted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    (tmp_path / "ca.crt").write_text("PEM")
+    content = f"{installing.CERTIFICATE}\nPEM\n"
+    (tmp_path / "ca.crt").write_text(content)
     words = ("--certificates", "external", "--authority", str(tmp_path / "ca.crt"))
     configuration = printed(capsys, *words)[1][-1]
     trusted = {hook["clientConfig"]["caBundle"] for hook in configuration["webhooks"]}
-    assert trusted == {base64.b64encode(b"PEM").decode()}
+    assert trusted == {base64.b64encode(content.encode()).decode()}
 
 
 @pytest.mark.parametrize(
@@ -397,9 +398,27 @@ def test_the_authority_of_your_own_certificate_is_trusted(capsys: pytest.Capture
         (("--certificates", "external"), "--authority: is needed with --certificates external"),
         (("--authority", "f"), "--authority: is needed with --certificates external"),
         (("--certificates", "external", "--authority", "nothing"), "nothing: no such file or directory"),
+        (("--certificates", "external", "--authority", __file__), "test_manifests.py: holds no certificate"),
+        (("--namespace", "My Team"), '--namespace: "My Team" is no legal namespace: it contains'),
+        (("--replicas", "-1"), "--replicas: must be between 0 and 2147483647, got -1"),
+        (("--image", "a b"), '--image: "a b" holds a space'),
     ],
 )
 def test_what_cannot_work_is_refused(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str) -> None:
     code, content, complaint = printed(capsys, *words)
     assert (code, content) == (2, [])
     assert message in complaint
+
+
+def test_an_authority_that_is_no_text_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "ca.crt").write_bytes(b"\x30\x82\xff")
+    words = ("--certificates", "external", "--authority", str(tmp_path / "ca.crt"))
+    code, content, complaint = printed(capsys, *words)
+    assert (code, content) == (2, [])
+    assert "byte 0x82 at offset 1 is no UTF-8" in complaint
+
+
+def test_all_that_is_wrong_with_flags_is_said_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert program.main(["manifests", "--namespace", "A", "--replicas", "-1"], {}) == 2
+    said = [line.split(": ")[1] for line in capsys.readouterr().err.splitlines()]
+    assert said == ["--image", "--namespace", "--replicas"]
