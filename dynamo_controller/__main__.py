@@ -28,13 +28,15 @@ from dynamo_controller.adapters.log import JsonLog
 from dynamo_controller.adapters.serving import CannotListen
 from dynamo_controller.events import ClusterEvents
 from dynamo_controller.manager import Outside
-from dynamo_controller.ports import ClusterError
+from dynamo_controller.ports import UNREACHABLE, ClusterError
 from dynamo_controller.process import policy_of
 from dynamo_controller.settings import ControllerSettings, UnusableSettings
-from dynamo_render import OperatorSettings
+from dynamo_render import OperatorSettings, __version__
 
 PROGRAM = "dynamo-controller"
 FINE, DIFFERS, UNUSABLE, TEMPLATES_CHANGE = 0, 1, 2, 3
+# As a shell reports a program that the signals SIGPIPE and SIGINT end.
+BROKEN_PIPE, INTERRUPTED = 141, 130
 POD_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 Command = Callable[[Namespace, KubernetesCluster, Outside, ControllerSettings, OperatorSettings], Awaitable[int]]
@@ -90,8 +92,24 @@ MANIFESTS = "manifests"
 
 
 def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run the command line *words* and return its exit code: 0, 1 or 3 for a plan with changes, 2 for unusable."""
+    """Run the command line *words* and return its exit code: 0, 1 or 3 for a plan with changes, 2 for unusable.
+
+    Ends the process for a wrong call, with the same code 2, and for what only asks for help.
+    """
     arguments = _parser().parse_args(words)
+    try:
+        status = _done(arguments, environ)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left cannot be written either, which the interpreter would complain of at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return status
+
+
+def _done(arguments: Namespace, environ: Mapping[str, str]) -> int:
     try:
         own, render = settings.resolved(arguments, environ, _text_of)
         if arguments.command == MANIFESTS:
@@ -106,7 +124,7 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     except CannotListen as error:
         _complain(str(error))
     except ClusterError as error:
-        _complain(f"the cluster refuses: {error}")
+        _complain(f"the cluster {'cannot be reached' if error.status == UNREACHABLE else 'refuses'}: {error}")
     return UNUSABLE
 
 
@@ -155,8 +173,18 @@ def _kubeconfig(own: ControllerSettings, environ: Mapping[str, str]) -> str | No
     return environ.get("KUBECONFIG") or str(Path("~/.kube/config").expanduser())
 
 
+class _Parser(ArgumentParser):
+    """A parser that says what is wrong with a call in front of nothing else: the usage would fill a screen."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say *message* and end the process."""
+        self.exit(UNUSABLE, f"{self.prog}: {message}\n    hint: see `{self.prog} --help`\n")
+
+
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(PROGRAM, description="Keep the objects of Dynamo's custom resources in place on a cluster.")
+    about = "Keep the objects of Dynamo's custom resources in place on a cluster."
+    parser = _Parser(PROGRAM, description=about, epilog=f"Example: {PROGRAM} plan --kubeconfig FILE")
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands_of = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
         about = (command.__doc__ or "").splitlines()[0]

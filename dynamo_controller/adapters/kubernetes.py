@@ -7,7 +7,10 @@ retried here, and nothing is decided.
 from __future__ import annotations
 
 import asyncio
+import os
+import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 
@@ -82,6 +85,8 @@ class KubernetesCluster:
 
         Raises BadConfiguration.
         """
+        if kubeconfig is not None and _is_missing(kubeconfig):
+            raise BadConfiguration(f"{kubeconfig}: no such file")
         configuration = client.Configuration()
         try:
             if kubeconfig is None:
@@ -90,9 +95,9 @@ class KubernetesCluster:
                 await config.load_kube_config(
                     config_file=kubeconfig, context=context, client_configuration=configuration, persist_config=False
                 )
+            api = client.ApiClient(configuration)
         except Exception as error:  # the library raises whatever parsing a broken file raises
-            raise BadConfiguration(str(error)) from error
-        api = client.ApiClient(configuration)
+            raise BadConfiguration(f"{kubeconfig or 'the account of this pod'}: {_words(error)}") from error
         return cls(api, Transport(api.rest_client, configuration.host or ""), limits=limits)
 
     async def close(self) -> None:
@@ -152,7 +157,9 @@ class KubernetesCluster:
                 async for line in answers.lines(response.content.iter_any()):
                     yield answers.event(line)
             except _TRANSPORT as error:
-                raise ClusterError(UNREACHABLE, "Interrupted", f"watch interrupted: {error!r}") from error
+                raise ClusterError(
+                    UNREACHABLE, "Interrupted", f"watch interrupted: {str(error) or repr(error)}"
+                ) from error
 
     async def apply(self, content: Object, *, force: bool) -> Json:
         """Apply on the server's side as `FIELD_MANAGER` and return what is stored."""
@@ -257,7 +264,7 @@ class KubernetesCluster:
             async with response:
                 text: bytes = await response.read()
         except _TRANSPORT as error:
-            raise ClusterError(UNREACHABLE, "Interrupted", f"{method} {path}: {error!r}") from error
+            raise ClusterError(UNREACHABLE, "Interrupted", f"{method} {path}: {str(error) or repr(error)}") from error
         if response.status >= FIRST_REFUSAL:
             raise answers.refusal(response.status, text, response.headers)
         return text
@@ -281,11 +288,27 @@ class KubernetesCluster:
                 method, url, headers, text, limit or ClientTimeout(total=self._limits.request)
             )
         except _TRANSPORT as error:
-            raise ClusterError(UNREACHABLE, "Unreachable", f"{method} {path}: {error!r}") from error
+            raise ClusterError(UNREACHABLE, "Unreachable", f"{method} {path}: {str(error) or repr(error)}") from error
 
 
 # A chunk or a header that is broken is a ValueError in places.
 _TRANSPORT = (ClientError, OSError, asyncio.TimeoutError, ValueError)
+
+
+def _is_missing(kubeconfig: str) -> bool:
+    """Say whether no file of the list *kubeconfig* is there, where the library goes on with an empty one."""
+    return not any(Path(name).exists() for name in kubeconfig.split(os.pathsep))
+
+
+def _words(error: Exception) -> str:
+    """Return on one line what the library could not use, and why."""
+    if isinstance(error, ssl.SSLError):
+        return f"a certificate or a key that it names cannot be used: {error}"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a program that it names'}: {(error.strerror or str(error)).lower()}"
+    if isinstance(error, TypeError | AttributeError | LookupError | UnicodeError):
+        return f"holds something else than a kubeconfig does ({type(error).__name__}: {error})"
+    return " ".join(str(error).split())
 
 
 def _kind(content: Object) -> Kind:
