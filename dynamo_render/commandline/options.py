@@ -227,7 +227,7 @@ def _observed(
     if arguments.observed is None:
         return None, None
     documents = records.documents(arguments.observed, console, report)
-    objects = records.live_objects(documents)
+    objects = records.live_objects(arguments.observed, documents, report)
     if objects is not None:
         return None, objects
     file = records.only_part(arguments.observed, documents, "observed", report)

@@ -15,6 +15,8 @@ from dynamo_render.values import Value, frozen
 
 PARTS = frozenset({"settings", "facts", "observed"})
 
+_NO_OBJECT = "is no Kubernetes object: apiVersion, kind and metadata.name are needed"
+
 Record = TypeVar("Record")
 Json = dict[str, Any]
 
@@ -64,16 +66,36 @@ def documents(path: str, console: Console, report: Report) -> list[tuple[object,
     return found
 
 
-def live_objects(documents: list[tuple[object, Places]]) -> tuple[Json, ...] | None:
-    """Return the Kubernetes objects that *documents* hold, members of lists too; None where they hold none."""
+def live_objects(path: str, documents: list[tuple[object, Places]], report: Report) -> tuple[Json, ...] | None:
+    """Return the Kubernetes objects that *documents* hold, members of lists too; None where they hold none.
+
+    Raises Stopped when one of them is no object, with all of these reported.
+    """
     values = [value for value, _places in documents if isinstance(value, dict) and "apiVersion" in value]
     if not values or len(values) < len(documents):
         return None
     found: list[Any] = []
-    for value in values:
+    is_refused = False
+    for value, (_, places) in zip(values, documents, strict=True):
         items = value.get("items")
-        found.extend(items if isinstance(items, list) else [value])
-    return tuple(each for each in found if isinstance(each, dict) and isinstance(each.get("metadata"), dict))
+        members = [(("items", index), each) for index, each in enumerate(items)] if isinstance(items, list) else None
+        for prefix, each in members if members is not None else [((), value)]:
+            found.append(each)
+            if not _is_object(each):
+                is_refused = True
+                report.problems(path, [Problem("input/object", (), _NO_OBJECT)], places, prefix)
+    if is_refused:
+        raise Stopped
+    return tuple(found)
+
+
+def _is_object(value: object) -> bool:
+    """Whether *value* says which object it is, with texts only."""
+    if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
+        return False
+    metadata = value["metadata"]
+    named = (value.get("apiVersion"), value.get("kind"), metadata.get("name"))
+    return all(isinstance(text, str) and text for text in named) and isinstance(metadata.get("namespace", ""), str)
 
 
 def only_part(path: str, documents: list[tuple[object, Places]], part: str, report: Report) -> RecordFile:

@@ -55,6 +55,8 @@ def _run(arguments: Namespace, console: Console) -> int:
     report = Report(console.stderr, colour=colour)
     if not arguments.inputs:
         raise UsageError("name at least one INPUT: a file, a folder, or - for standard input")
+    if arguments.status and arguments.pods:
+        raise UsageError("--status and --pods show different things: choose one")
     wanted = selection.parsed(arguments.select)
     try:
         surroundings = options.resolved(arguments, console, report)

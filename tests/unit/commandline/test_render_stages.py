@@ -83,3 +83,23 @@ def test_a_request_without_a_name_is_refused(call: Call, file: Callable[..., str
 def test_a_request_whose_status_is_none_is_refused(call: Call, file: Callable[..., str]) -> None:
     result = call("render", file("a.yaml", {**written(), "status": "Ready"}), "--status", *ROLE)
     assert (result.status, "must be object" in result.err) == (1, True)
+
+
+def test_all_live_objects_that_are_none_are_named_where_they_stand(call: Call, file: Callable[..., str]) -> None:
+    nameless = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ["p"]}}
+    live = file("live.yaml", {"apiVersion": "v1", "kind": "List", "items": [5, role(), {"kind": "Job"}, nameless]})
+    result = call("render", file("a.yaml", written()), "--observed", live, "--status", *ROLE)
+    lines = [line.split(": ") for line in result.err.splitlines()]
+    assert [(rule, path) for _place, rule, path, *_ in lines] == [
+        ("input/object", "items[0]"),
+        ("input/object", "items[2]"),
+        ("input/object", "items[3]"),
+    ]
+    assert all(place.startswith("live.yaml:") for place, *_ in lines)
+    assert (result.status, result.out) == (1, "")
+
+
+def test_a_status_has_no_pods(call: Call, file: Callable[..., str]) -> None:
+    result = call("render", file("a.yaml", written()), "--status", "--pods")
+    assert (result.status, result.out) == (2, "")
+    assert "--status and --pods show different things" in result.err
