@@ -54,6 +54,8 @@ def _arguments(parser: ArgumentParser) -> None:
 def _run(arguments: Namespace, console: Console) -> int:
     if not arguments.inputs:
         raise UsageError("name at least one INPUT: a file, a folder, or - for standard input")
+    if arguments.user and arguments.old is None:
+        raise UsageError("--as says who makes the change from --old, which is not given")
     ignored = frozenset(_ignored(arguments.ignore))
     report = Collector(console.stderr, strict=arguments.strict)
     try:

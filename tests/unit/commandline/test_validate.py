@@ -283,3 +283,9 @@ def test_examples_of_rules_can_be_validated(call: Call, tmp_path: Path) -> None:
     listed = {rule["id"]: rule for rule in json.loads(call("rules", "-o", "json").out)}
     (tmp_path / "a.json").write_text(json.dumps(listed["SVC-V03"]["refuses"]["resource"]), encoding="utf-8")
     assert "SVC-V03" in call("validate", "a.json").out
+
+
+def test_somebody_who_makes_no_change_is_a_wrong_call(call: Call, write: Write) -> None:
+    result = call("validate", write("a.yaml", TEN_MISTAKES), "--as", "alice")
+    assert (result.status, result.out) == (2, "")
+    assert "--as says who makes the change from --old, which is not given" in result.err
