@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,7 +31,7 @@ from dynamo_controller.store import Store
 from dynamo_controller.watch import Reflector, Surroundings
 from tests.cluster import addons, bench, processes, shaking
 from tests.cluster.bench import Bench
-from tests.cluster.client import YAML, Access, Client
+from tests.cluster.client import YAML, Access, Client, RefusedError
 from tests.cluster.conftest import require
 from tests.cluster.harms import Act, Asked, Harm
 from tests.cluster.oracles import COMPONENT, GRAPH, GROVE, OURS
@@ -227,8 +227,14 @@ class Program:
 
     def sees(self, *names: str) -> None:
         """Wait until there are the components of these names, and the process that has made them still lives."""
-        processes.wait_until(lambda: self.components() == sorted(names), seconds=LIMIT, what=f"components {names}")
+        processes.wait_until(lambda: self._holds(names), seconds=LIMIT, what=f"components {names}")
         assert self.process.poll() is None
+
+    def _holds(self, names: Iterable[str]) -> bool:
+        try:
+            return self.components() == sorted(names)
+        except (RefusedError, OSError):
+            return False  # a server that was away answers again before it can read what is stored
 
     def mistakes(self) -> list[str]:
         lines = (json.loads(line) for line in self.log.read_text("utf-8").splitlines())

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from dynamo_controller import commands, ownership
 from dynamo_controller.kinds import WATCHED
 from dynamo_controller.ports import ClusterError, Kind, Selection
+from dynamo_controller.store import controller_uid
 from dynamo_render import (
     ClusterFacts,
     InvalidResource,
@@ -164,7 +165,7 @@ async def differing(at_work: Running, made: Rendered, live: dict[Place, Json]) -
     refusals = []
     for each, owner in zip(made.objects, made.owners, strict=True):
         found = live.get((owner.api_version, owner.kind, each["metadata"]["namespace"], owner.name)) if owner else None
-        owned = ownership.with_owner(each, found) if found else each
+        owned = ownership.with_owner(each, maker_of(each, found, live)) if found else each
         if place(each) in live:
             await same(at_work, owned, live[place(each)])
             continue
@@ -175,6 +176,19 @@ async def differing(at_work: Running, made: Rendered, live: dict[Place, Json]) -
             refusals.append(error.status)
     assert not absent or REFUSED & set(refusals), absent
     return absent
+
+
+def maker_of(each: Any, owner: Json, live: dict[Place, Json]) -> Json:
+    """Return the component that has made an object: *owner*, or another of its graph.
+
+    Components that serve one model share its Service, and whichever of them has its pass first makes it.
+    """
+    made = live.get(place(each), {"metadata": {}})
+    reference = next(iter(made["metadata"].get("ownerReferences") or ()), {"apiVersion": "", "kind": "", "name": ""})
+    named = (reference["apiVersion"], reference["kind"], owner["metadata"]["namespace"], reference["name"])
+    other = live.get(named, owner)
+    of_one_graph = controller_uid(other) and controller_uid(other) == controller_uid(owner)
+    return other if each["kind"] == "Service" and of_one_graph else owner
 
 
 def offline(content: Json, operator: OperatorSettings, around: ClusterFacts) -> Rendered | None:
