@@ -208,7 +208,6 @@ class Manager:
 
     def _forget(self, uid: str) -> None:
         self.shell.settled.pop(uid, None)
-        self.shell.alike.pop(uid, None)
 
     def _definition_changed(self, _before: Object | None, _now: Object | None) -> None:
         self._detect_again.set()

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 import attrs
 
-from dynamo_controller import digest, fields, ownership, settling
+from dynamo_controller import fields, ownership, settling
 from dynamo_controller.ports import Kind, Object
 from dynamo_controller.projection import is_applied_by_us
 from dynamo_controller.shell import Shell, Stores
@@ -162,18 +162,11 @@ def _live(made: Object, stores: Stores) -> Object | None:
 
 
 def _replaces(wanted: Object, live: Object, shell: Shell) -> bool:
-    """Whether applying *wanted* would replace pods; what was found out about this generation is not asked again."""
-    uid, generation = live["metadata"]["uid"], live_parts.generation(live)
-    found = generation, is_applied_by_us(live), digest.of(wanted["spec"])
-    if shell.alike.get(uid) == found:
-        return False
-    # The comparison of the whole is one that the apply makes anyway.
-    if not settling.is_settled(wanted, live, shell) and any(
+    """Whether applying *wanted* would replace pods."""
+    # The first comparison, of the whole, is one that the apply makes anyway.
+    return not settling.is_settled(wanted, live, shell) and any(
         fields.differs_at(wanted, live, path) for path in restarts.replacing_paths(dict(wanted))
-    ):
-        return True
-    shell.alike[uid] = found
-    return False
+    )
 
 
 def _with_graph(resource: Object, stores: Stores) -> Iterable[Object]:

@@ -174,8 +174,7 @@ class Shell:
     """What passes work with.
 
     Without *keys* none are made, and without *discovery* nothing outside of the cluster is cleaned up. *settled* has,
-    by uid, the version of objects that an apply would not change, and *alike* the generation of workloads whose pods a
-    render would not replace; both only spare work.
+    by uid, the version of objects that an apply would not change, which only spares work.
     """
 
     cluster: Cluster
@@ -190,4 +189,3 @@ class Shell:
     keys: Keys | None = None
     discovery: DiscoveryKeys | None = None
     settled: dict[str, tuple[int, bytes]] = attrs.field(factory=dict)
-    alike: dict[str, tuple[int, bool, bytes]] = attrs.field(factory=dict)
