@@ -12,7 +12,7 @@ import attrs
 
 from dynamo_controller import adoption, fields, ownership, settling
 from dynamo_controller.ports import ClusterError, Json, Kind, Object
-from dynamo_controller.shell import Key, Place, Shell, key_of
+from dynamo_controller.shell import Shell, key_of, place_of
 from dynamo_controller.store import version
 from dynamo_render.kube import live as live_parts
 from dynamo_render.kube import manifest
@@ -90,14 +90,14 @@ class Applier:
             await self._update(wanted, live)
 
     def _known(self, wanted: Object) -> Object | None:
-        return self.shell.stores.get(_kind(wanted), wanted["metadata"]["namespace"], wanted["metadata"]["name"])
+        return self.shell.stores.get(*place_of(wanted))
 
     async def _create(self, wanted: Json, *, shared: bool) -> Object | None:
         """Make an object that the stores do not know, or return the one that is there.
 
         Objects of others are not kept, and a store may be behind: only the cluster knows that there is none.
         """
-        place = _place(wanted)
+        place = place_of(wanted)
         if shared or place[0] in KEPT or place in self.shell.stores.occupied:
             live = await self._asked(wanted)
             if live is not None:
@@ -115,14 +115,11 @@ class Applier:
 
     async def _asked(self, wanted: Json) -> Object | None:
         with _named("get", wanted):
-            metadata = wanted["metadata"]
-            return await self.shell.cluster.get(_kind(wanted), metadata["namespace"], metadata["name"])
+            return await self.shell.cluster.get(*place_of(wanted))
 
     def _meet_foreign(self, wanted: Json, live: Object, *, shared: bool) -> None:
         """Do with what is there, or tell that it is in the way; either way, look again when it changes or goes."""
-        metadata = self.resource["metadata"]
-        key = Key(_kind(self.resource), metadata["namespace"], metadata["name"])
-        self.shell.stores.occupied.setdefault(_place(wanted), set()).add(key)
+        self.shell.stores.occupied.setdefault(place_of(wanted), set()).add(key_of(self.resource))
         if ownership.serves(wanted, live, shared=shared):
             self.outcome.live.append(live)
             return
@@ -157,7 +154,7 @@ class Applier:
             return live
         try:
             # What is kept of an object does not have all of its managers.
-            whole = await self.shell.cluster.get(_kind(live), live["metadata"]["namespace"], live["metadata"]["name"])
+            whole = await self.shell.cluster.get(*place_of(live))
             if whole is None or whole["metadata"]["uid"] != live["metadata"]["uid"]:
                 return live
             managed = adoption.handed_over(whole, wanted)
@@ -228,10 +225,6 @@ class _named:  # noqa: N801 - reads as a statement
 
 def _kind(content: Object) -> Kind:
     return Kind(content["apiVersion"], content["kind"])
-
-
-def _place(content: Object) -> Place:
-    return _kind(content), content["metadata"]["namespace"], content["metadata"]["name"]
 
 
 def _pinned(content: Json, metadata: Json) -> Json:

@@ -36,8 +36,7 @@ class Key(NamedTuple):
 
 def key_of(resource: Object) -> Key:
     """Return the key of a resource."""
-    metadata = resource["metadata"]
-    return Key(Kind(resource["apiVersion"], resource["kind"]), metadata.get("namespace", ""), metadata["name"])
+    return Key(*place_of(resource))
 
 
 Place = tuple[Kind, str, str]
@@ -46,11 +45,8 @@ Place = tuple[Kind, str, str]
 
 def place_of(content: Object) -> Place:
     """Return the place of an object."""
-    return (
-        Kind(content["apiVersion"], content["kind"]),
-        content["metadata"].get("namespace", ""),
-        content["metadata"]["name"],
-    )
+    metadata = content["metadata"]
+    return Kind(content["apiVersion"], content["kind"]), metadata.get("namespace", ""), metadata["name"]
 
 
 @attrs.define(eq=False)

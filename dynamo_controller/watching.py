@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
@@ -86,13 +86,8 @@ class Watching:
     def _passed(self, content: Object) -> None:
         """Wake the resources that met an object of others where this one is."""
         if self.stores.occupied:
-            metadata = content["metadata"]
-            kind = Kind(content["apiVersion"], content["kind"])
-            self._wake_each(self.stores.occupied.pop((kind, metadata.get("namespace", ""), metadata["name"]), ()))
-
-    def _wake_each(self, keys: Iterable[Key]) -> None:
-        for key in keys:
-            self._wake(key)
+            for key in self.stores.occupied.pop(place_of(content), ()):
+                self._wake(key)
 
     def _wake_unless_expected(self, now: Object | None, key: Key, *, urgent: bool) -> None:
         """Wake a resource, at once or, where its own pass writes the object just now, when more is known."""
