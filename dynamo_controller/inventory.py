@@ -59,10 +59,13 @@ class Tally:
         for resource, step in ((before, -1), (now, 1)):
             if resource is not None and resource["kind"] in STATUS:
                 kind, namespace = resource["kind"], str(resource["metadata"].get("namespace", ""))
-                self._numbers[kind, namespace, STATUS[kind](resource)] += step
+                entry = kind, namespace, STATUS[kind](resource)
+                self._numbers[entry] += step
+                if not self._numbers[entry]:
+                    del self._numbers[entry]  # namespaces come and go
 
     def counts(self, is_left_out: Callable[[str], bool]) -> Iterator[Count]:
         """Yield how many resources of each kind, namespace and status there are now, by name."""
         for (kind, namespace, status), number in sorted(self._numbers.items()):
-            if number and not is_left_out(namespace):
+            if not is_left_out(namespace):
                 yield Count(kind, namespace, status, number)
