@@ -157,9 +157,7 @@ class KubernetesCluster:
                 async for line in answers.lines(response.content.iter_any()):
                     yield answers.event(line)
             except _TRANSPORT as error:
-                raise ClusterError(
-                    UNREACHABLE, "Interrupted", f"watch interrupted: {str(error) or repr(error)}"
-                ) from error
+                raise _lost("Interrupted", "watch interrupted", error) from error
 
     async def apply(self, content: Object, *, force: bool) -> Json:
         """Apply on the server's side as `FIELD_MANAGER` and return what is stored."""
@@ -264,7 +262,7 @@ class KubernetesCluster:
             async with response:
                 text: bytes = await response.read()
         except _TRANSPORT as error:
-            raise ClusterError(UNREACHABLE, "Interrupted", f"{method} {path}: {str(error) or repr(error)}") from error
+            raise _lost("Interrupted", f"{method} {path}", error) from error
         if response.status >= FIRST_REFUSAL:
             raise answers.refusal(response.status, text, response.headers)
         return text
@@ -288,11 +286,16 @@ class KubernetesCluster:
                 method, url, headers, text, limit or ClientTimeout(total=self._limits.request)
             )
         except _TRANSPORT as error:
-            raise ClusterError(UNREACHABLE, "Unreachable", f"{method} {path}: {str(error) or repr(error)}") from error
+            raise _lost("Unreachable", f"{method} {path}", error) from error
 
 
 # A chunk or a header that is broken is a ValueError in places.
 _TRANSPORT = (ClientError, OSError, asyncio.TimeoutError, ValueError)
+
+
+def _lost(reason: str, what: str, error: Exception) -> ClusterError:
+    """Return the error of a connection that broke while *what* was asked."""
+    return ClusterError(UNREACHABLE, reason, f"{what}: {str(error) or repr(error)}")
 
 
 def _is_missing(kubeconfig: str) -> bool:
