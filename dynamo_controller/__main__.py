@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -32,11 +33,12 @@ from dynamo_controller.ports import UNREACHABLE, ClusterError
 from dynamo_controller.process import policy_of
 from dynamo_controller.settings import ControllerSettings, UnusableSettings
 from dynamo_render import OperatorSettings, __version__
+from dynamo_render.commandline.main import BROKEN_PIPE, INTERRUPTED
 
 PROGRAM = "dynamo-controller"
 FINE, DIFFERS, UNUSABLE, TEMPLATES_CHANGE = 0, 1, 2, 3
-# As a shell reports a program that the signals SIGPIPE and SIGINT end.
-BROKEN_PIPE, INTERRUPTED = 141, 130
+NEW_OBJECTS = 50_000
+"""New objects after which the process looks for circles: one answer of a server may be thousands, in none of them."""
 POD_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 Command = Callable[[Namespace, KubernetesCluster, Outside, ControllerSettings, OperatorSettings], Awaitable[int]]
@@ -212,6 +214,7 @@ def _complain(message: str) -> None:
 
 def program() -> NoReturn:
     """Run the command line of this process, and end the process with its exit code."""
+    gc.set_threshold(NEW_OBJECTS)
     sys.exit(main(sys.argv[1:], os.environ))
 
 
