@@ -14,6 +14,7 @@ Json = dict[str, Any]
 
 DOCUMENTED = "0.9"
 SHIPPED = "0.9-shipped"
+BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 
 GROVE: Mapping[str, Any] = {"api_groups": ["grove.io"]}
 LEADER_WORKER_SET: Mapping[str, Any] = {"api_groups": ["leaderworkerset.x-k8s.io", "scheduling.volcano.sh"]}

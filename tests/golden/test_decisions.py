@@ -18,6 +18,7 @@ from tests.golden import (
 )
 from tests.golden.cases import golden_cases
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     NOTHING,
     SHIPPED,
@@ -32,7 +33,6 @@ from tests.small import (
     the,
 )
 
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 FRONTEND = graph(Frontend=service("frontend"))
 BY_SUBJECT = (
     test_decisions_of_containers,

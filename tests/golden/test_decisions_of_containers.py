@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     SHIPPED,
     Json,
@@ -21,8 +22,6 @@ from tests.small import (
     warnings,
     worker,
 )
-
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 
 
 def timing(probe: Json) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     LEADER_WORKER_SET,
     SHIPPED,
@@ -20,9 +21,6 @@ from tests.small import (
     the,
     worker,
 )
-
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
-
 
 # D-14, D-15, D-29, D-30: launches
 

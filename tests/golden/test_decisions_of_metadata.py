@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     ETCD,
     LEADER_WORKER_SET,
@@ -26,7 +27,6 @@ from tests.small import (
     worker,
 )
 
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 NGINX = {"enabled": True, "host": "chat", "ingressControllerClassName": "nginx"}
 
 

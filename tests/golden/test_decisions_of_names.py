@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     ETCD,
     KUBERNETES,
@@ -26,9 +27,6 @@ from tests.small import (
     warnings,
     worker,
 )
-
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
-
 
 # D-24 to D-28: accounts, secrets, names
 

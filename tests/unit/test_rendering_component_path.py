@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     ETCD,
     LEADER_WORKER_SET,
@@ -21,7 +22,6 @@ from tests.small import (
     the,
 )
 
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 IDENTITY = {
     "nvidia.com/dynamo-component": "It",
     "nvidia.com/dynamo-namespace": "team-a-demo",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     NOTHING,
     SHIPPED,
@@ -19,7 +20,6 @@ from tests.small import (
     worker,
 )
 
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 PICKER = {"configMapRef": {"name": "a", "key": "b"}}
 SHELL = ["/bin/sh", "-c"]
 WORKERS = ("worker", "prefill", "decode")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     ETCD,
     GROVE,
@@ -24,8 +25,6 @@ from tests.small import (
     the,
     worker,
 )
-
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 
 
 def variables(written: Json, profile: str, *, spec: Json | None = None, **surroundings: Any) -> Json:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     GROVE,
     LEADER_WORKER_SET,
@@ -23,7 +24,6 @@ from tests.small import (
     worker,
 )
 
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 NO_CLAIMS = {**GROVE, "namespaces": {"team-a": {"pvcs": []}}}
 AT = "spec.services.It"
 KAI = {"api_groups": ["grove.io", "scheduling.run.ai"], "kai_queues": []}

@@ -8,6 +8,7 @@ import pytest
 
 from dynamo_render import MissingFacts, Observed, RestartStatus
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     ETCD,
     GROVE,
@@ -24,7 +25,6 @@ from tests.small import (
     worker,
 )
 
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 TWO_NODES: Json = {"multinode": {"nodeCount": 2}}
 THREE_NODES: Json = {"multinode": {"nodeCount": 3}}
 

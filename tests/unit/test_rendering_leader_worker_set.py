@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     LEADER_WORKER_SET,
-    SHIPPED,
     Json,
     graph,
     names,
@@ -20,7 +20,6 @@ from tests.small import (
     worker,
 )
 
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 IDENTITY = {
     "nvidia.com/dynamo-component": "It",
     "nvidia.com/dynamo-namespace": "team-a-demo",

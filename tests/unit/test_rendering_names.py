@@ -6,6 +6,7 @@ import pytest
 
 from dynamo_render import Owner
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     ETCD,
     GROVE,
@@ -28,7 +29,6 @@ from tests.small import (
     worker,
 )
 
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 PICKER = {"configMapRef": {"name": "a", "key": "b"}}
 CONFIG: Json = {"config": {"plugins": [], "schedulingProfiles": []}}
 NGINX = {"enabled": True, "host": "chat", "ingressControllerClassName": "nginx"}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     SHIPPED,
     Json,
@@ -19,7 +20,6 @@ from tests.small import (
     worker,
 )
 
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 PICKER = {"configMapRef": {"name": "a", "key": "b"}}
 
 

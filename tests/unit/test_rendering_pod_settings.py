@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     ETCD,
     GROVE,
@@ -28,7 +29,6 @@ from tests.small import (
     worker,
 )
 
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 BACKEND = "nvidia.com/dynamo-discovery-backend"
 SHARED_PATHS = [pytest.param(GROVE, id="grove"), pytest.param(NOTHING, id="component")]
 

@@ -6,6 +6,7 @@ import pytest
 
 from dynamo_render import Observed, read_documents
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     ETCD,
     GROVE,
@@ -24,7 +25,6 @@ from tests.small import (
     worker,
 )
 
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 LABELS = {
     "nvidia.com/dynamo-graph-deployment-name": "demo",
     "nvidia.com/dynamo-component": "It",

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     ETCD,
     GROVE,
@@ -26,7 +27,6 @@ from tests.small import (
     worker,
 )
 
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 PATHS = pytest.mark.parametrize("facts", [pytest.param(GROVE, id="grove"), pytest.param(NOTHING, id="component")])
 PICKER: Json = {"eppConfig": {"configMapRef": {"name": "a", "key": "b"}}}
 DEBUG = {"nvidia.com/enable-stealing-traffic-debug-mode": "true"}

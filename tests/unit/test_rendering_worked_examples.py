@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.small import (
+    BOTH,
     DOCUMENTED,
     ETCD,
     LEADER_WORKER_SET,
@@ -20,8 +21,6 @@ from tests.small import (
     service,
     the,
 )
-
-BOTH = pytest.mark.parametrize("profile", [DOCUMENTED, SHIPPED])
 
 # 26.1
 
